@@ -6,6 +6,7 @@ package collector
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -72,6 +73,10 @@ func (f check) file(o *File, before []File) {
 		if o.Rotate > 0 {
 			f.ErrorAt([]any{&o.Rotate}, "%s: rotate is for files; %s is none", what, schema.Quote(o.Path))
 		}
+		return
+	}
+	if bad := regexp.MustCompile(`%([^YmdH%]|$)`).FindString(strings.ReplaceAll(o.Path, "%%", "")); bad != "" {
+		f.ErrorAt([]any{&o.Path}, "%s: path %s has %s; %%Y, %%m, %%d and %%H are year, month, day and hour (UTC), %%%% is %%", what, schema.Quote(o.Path), bad)
 		return
 	}
 	if s, err := os.Stat(o.Path); err == nil && s.IsDir() {

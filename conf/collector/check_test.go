@@ -42,6 +42,7 @@ func TestDoubtfulConfigurations(t *testing.T) {
 }`, "5:10: warning: spool: mode = \"overflow\" has no effect"},
 		{"a folder", `file "f" { path = "folder" }`, "2:19: error: file \"f\": path \"DIR/folder\" is a folder; name a file in it"},
 		{"a FIFO", `file "f" { path = "fifo" }`, "2:19: error: file \"f\": path \"DIR/fifo\" is not a regular file"},
+		{"an unknown part of a date", `file "f" { path = "r-%y.jsonl" }`, "2:19: error: file \"f\": path \"DIR/r-%y.jsonl\" has %y; %Y, %m, %d and %H are year"},
 		{"no path", `file "f" {}`, "2:1: error: file \"f\": path is missing"},
 		{"a link", "file \"f\" { path = \"real\" }\nfile \"g\" { path = \"link\" }", "3:19: error: file \"g\": path \"DIR/link\" is that of file \"f\""},
 		{"a second name", "file \"f\" { path = \"real\" }\nfile \"g\" { path = \"hard\" }", "is that of file \"f\""},

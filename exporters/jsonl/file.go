@@ -14,21 +14,23 @@ import (
 // file is a file that ends behind a whole line. It is locked against other writers while it is open, and
 // opened with O_APPEND: whoever cuts it (logrotate's copytruncate) gets no hole in front of the next line.
 type file struct {
-	c Config
-	f *os.File
+	c    Config
+	f    *os.File
+	path string // of f: that of c at the time when it was opened
 }
 
 // openFile opens a file to append to. A line that an earlier process could not finish is
 // cut off.
 func openFile(c Config) (*file, error) {
-	f, err := os.OpenFile(c.Path, os.O_RDWR|os.O_CREATE|os.O_APPEND|unix.O_NONBLOCK, 0o640)
+	path := c.pathNow()
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|unix.O_NONBLOCK, 0o640)
 	if errors.Is(err, unix.EISDIR) || errors.Is(err, unix.ENXIO) {
-		return nil, notRegular(c.Path)
+		return nil, notRegular(path)
 	}
 	if err != nil {
 		return nil, err
 	}
-	w := &file{c, f}
+	w := &file{c, f, path}
 	err = w.lock()
 	size := int64(0)
 	if err == nil {
@@ -90,14 +92,14 @@ func (w *file) size() (int64, error) {
 	return s.Size(), nil
 }
 
-// named reports whether the path still names the file.
+// named reports whether the path still names the file: not after a rename, and not on the next day where it has a date.
 func (w *file) named() bool {
 	open, err := w.f.Stat()
 	if err != nil {
 		return false
 	}
-	path, err := os.Stat(w.c.Path)
-	return err == nil && os.SameFile(open, path)
+	path, err := os.Stat(w.path)
+	return err == nil && w.path == w.c.pathNow() && os.SameFile(open, path)
 }
 
 // errDeleted is the error of lines that were written into a file that no name leads to any more.
@@ -152,16 +154,16 @@ func (w *file) renew() error {
 
 // rotate renames PATH to PATH.1, PATH.1 to PATH.2 and so on, and begins PATH anew.
 func (w *file) rotate() error {
-	name := func(n int) string { return fmt.Sprintf("%s.%d", w.c.Path, n) }
+	name := func(n int) string { return fmt.Sprintf("%s.%d", w.path, n) }
 	if w.c.Keep == 0 {
-		if err := os.Remove(w.c.Path); err != nil {
+		if err := os.Remove(w.path); err != nil {
 			return err
 		}
 	}
 	for n := w.c.Keep; n > 0; n-- {
 		from := name(n - 1)
 		if n == 1 {
-			from = w.c.Path
+			from = w.path
 		}
 		if err := os.Rename(from, name(n)); err != nil && !os.IsNotExist(err) {
 			return err

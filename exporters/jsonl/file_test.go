@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestTornLines: a file is cut behind its last line feed, however far from the end that is, and what
@@ -216,5 +217,19 @@ func TestCloseTells(t *testing.T) {
 				t.Errorf("error %v, want %v", err, c.want)
 			}
 		})
+	}
+}
+
+// TestPathsWithADate: lines of the next day go into the next day's file, and the one before ends.
+func TestPathsWithADate(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Date(2026, 11, 25, 23, 59, 59, 0, time.UTC)
+	f := opened(t, Config{Path: filepath.Join(dir, "int-%Y-%m-%d.%H%%.jsonl"), Now: func() time.Time { return now }})
+	wrote(t, f, "1\n")
+	now = now.Add(time.Second)
+	wrote(t, f, "2\n")
+	wrote(t, f, "3\n")
+	if first, second := read(t, filepath.Join(dir, "int-2026-11-25.23%.jsonl")), read(t, filepath.Join(dir, "int-2026-11-26.00%.jsonl")); first != "1\n" || second != "2\n3\n" {
+		t.Errorf("%q, %q", first, second)
 	}
 }

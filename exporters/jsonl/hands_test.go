@@ -63,6 +63,7 @@ func TestDeletedMeanwhile(t *testing.T) {
 	os.Symlink(path, link) // named reads the link, which goes on leading to the file: only its count of names tells
 	os.Remove(path)
 	f.c.Path = "/proc/self/fd/" + fdOf(f)
+	f.path = f.c.Path
 	if err := f.write([]byte("a\n")); !errors.Is(err, errDeleted) {
 		t.Errorf("error %v", err)
 	}

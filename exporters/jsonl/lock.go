@@ -36,7 +36,7 @@ func (w *file) lock() error {
 	if !errors.Is(err, unix.EWOULDBLOCK) {
 		return nil
 	}
-	return &HeldError{w.c.Path, w.holder()}
+	return &HeldError{w.path, w.holder()}
 }
 
 // holder returns the process that holds the lock, as /proc/locks has it; 0: it is not there, since it is

@@ -17,10 +17,29 @@ import (
 
 // Config says where lines go.
 type Config struct {
-	Path   string // a file, "-" for standard output, or "unix:PATH" for a stream socket
+	Path   string // a file, "-" for standard output, or "unix:PATH" for a stream socket; a file's may have a date (PathAt)
 	Rotate int64  // bytes above which a file is renamed to PATH.1; 0: never
 	Keep   int    // renamed files that stay
 	Stdout io.Writer
+
+	Now func() time.Time // nil: time.Now
+}
+
+// pathNow is the path of the file that lines go to now.
+func (c *Config) pathNow() string {
+	if c.Now == nil {
+		return PathAt(c.Path, time.Now())
+	}
+	return PathAt(c.Path, c.Now())
+}
+
+// PathAt is the path of a file at a time, in UTC: %Y, %m, %d and %H stand for year, month, day and hour, %% for %.
+func PathAt(path string, t time.Time) string {
+	if !strings.Contains(path, "%") {
+		return path
+	}
+	t = t.UTC()
+	return strings.NewReplacer("%%", "%", "%Y", t.Format("2006"), "%m", t.Format("01"), "%d", t.Format("02"), "%H", t.Format("15")).Replace(path)
 }
 
 // Output writes lines. It implements collect.Output.
