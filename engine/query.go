@@ -12,6 +12,7 @@ import (
 
 	"intsink/engine/episode"
 	"intsink/engine/inspect"
+	"intsink/engine/series"
 	"intsink/engine/usual"
 )
 
@@ -84,6 +85,9 @@ func (w *Worker) Ask(q *PendingQuery) { w.queries.asked.Store(q) }
 
 // Episodes are what happened in congested queues, over all workers of the sink.
 func (w *Worker) Episodes() *episode.Book { return w.detector.Episodes() }
+
+// Series is what queues, hops, segments and paths did in the last ten minutes and the last day.
+func (w *Worker) Series() *series.Places { return w.detector.Series() }
 
 // Usual is what queues, hops, segments and paths usually do, as all workers of the sink learn it.
 func (w *Worker) Usual() *usual.Usual { return w.detector.Usual() }

@@ -31,6 +31,7 @@ type Detector struct {
 	fabricSampleEvery int        // after how many packets it asks for the next one
 	fabricSampledAt   int64      // when it asked last
 	fabricSampleDue   bool       // the next packet updates queues, interfaces and links
+	fabricHurry       bool       // the last one told of something far above what is usual
 	ends              episodeEnd // of the policies: lowest values, longest CongestionTimeout
 	longestHold       int64      // longest TxHold
 

@@ -47,7 +47,9 @@ func (d *Detector) learn(now int64, o *Observation) {
 	if whole {
 		all = append(all, usual.Reading{Place: usual.Place{Kind: usual.Path, Key: path}, Latency: uint32(min(sum, unknown32-1)), Occupancy: unknown32})
 	}
-	d.shared.usual.Learn(now+d.Wall, all)
+	_, odd := d.shared.usual.Learn(now+d.Wall, all)
+	d.fabricHurry = odd
+	d.shared.series.Add(now+d.Wall, all)
 }
 
 // inForce are the thresholds that hold for one queue; never: there is none.

@@ -84,10 +84,11 @@ func (d *Detector) FabricSampleDue() bool { return d.fabricSampleDue }
 // SampleFabric counts n packets, and sets FabricSampleDue from time to time: one packet
 // that gives no event then goes through Packet nevertheless, so that the tables of queues,
 // interfaces and links stay current, and what is usual is learned. At most one packet in 256, and 10,000 a
-// second: it costs as much as 20 others. Where that would be fewer than 100 a second, more packets are taken.
+// second: it costs as much as 20 others. Where that would be fewer than 100 a second, more packets are taken, and as many
+// again times fabricHurry while samples tell of what is far above usual, so that it is soon known what is wrong.
 func (d *Detector) SampleFabric(now int64, n int) {
 	d.sinceFabricSample += n
-	if d.sinceFabricSample < d.fabricSampleEvery || now-d.fabricSampledAt < fabricSampleNs {
+	if d.sinceFabricSample < d.fabricGap() || now-d.fabricSampledAt < fabricSampleNs {
 		return
 	}
 	elapsed := max(now-d.fabricSampledAt, 1)
@@ -105,11 +106,20 @@ func (d *Detector) NextFabricSample() (n int, at int64) {
 	if d.fabricSampleDue {
 		return 0, 0
 	}
-	return d.fabricSampleEvery - d.sinceFabricSample, d.fabricSampledAt + fabricSampleNs
+	return d.fabricGap() - d.sinceFabricSample, d.fabricSampledAt + fabricSampleNs
+}
+
+// fabricGap is how many packets lie between two samples.
+func (d *Detector) fabricGap() int {
+	if d.fabricHurry {
+		return max(d.fabricSampleEvery/fabricHurry, 1)
+	}
+	return d.fabricSampleEvery
 }
 
 const (
 	fabricSampleEvery = 256
+	fabricHurry       = 16
 	fabricSampleNs    = 100_000
 	fabricSlowNs      = 10_000_000
 )

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"intsink/engine/episode"
+	"intsink/engine/series"
 	"intsink/engine/usual"
 	"intsink/flows"
 )
@@ -26,6 +27,7 @@ type Shared struct {
 	links      *flows.Small[sharedLink]
 	usual      *usual.Usual       // has a lock of its own
 	episodes   *episode.Book      // the same
+	series     *series.Places     // the same
 	changes    [maxChanges]change // change number n stands at n % maxChanges
 }
 
@@ -77,6 +79,7 @@ func newShared(seed uint64, c capacities) *Shared {
 		links:      flows.NewSmall[sharedLink](c.links, seed, nil),
 		usual:      usual.New(seed),
 		episodes:   episode.New(),
+		series:     series.NewPlaces(seed),
 	}
 }
 
@@ -85,6 +88,9 @@ func (d *Detector) Episodes() *episode.Book { return d.shared.episodes }
 
 // Usual is what places usually do, as d and the detectors that it shares with learn it.
 func (d *Detector) Usual() *usual.Usual { return d.shared.usual }
+
+// Series is what places did in the last ten minutes and the last day, as d and the detectors that it shares with saw it.
+func (d *Detector) Series() *series.Places { return d.shared.series }
 
 // Episodes are what happened in congested queues.
 func (s *Shared) Episodes() *episode.Book { return s.episodes }
@@ -99,6 +105,7 @@ func (s *Shared) Close() {
 	s.interfaces.Close()
 	s.links.Close()
 	s.usual.Close()
+	s.series.Close()
 }
 
 // announce makes other detectors take over a row. s is locked.

@@ -5,6 +5,7 @@
 //	usual.go      Usual, its places, what a sampled packet tells, how a place is asked for
 //	measure.go    Measure: counts of one value in classes, of the minute at hand, the last hour, the last day
 //	limits.go     Limits: the 99th percentiles that thresholds are made of, where C reads them too
+//	slow.go       Slow: hops and segments that are far above what is usual, by their last samples
 //	save.go       the state as a file holds it
 //
 // One Usual serves all workers of a sink, so that there is nothing to add up when somebody asks. A sampled

@@ -76,6 +76,7 @@ type place struct {
 	oddMinutes    uint32 // minutes in a row, most of whose values were odd
 	usual         Stat   // of latency, as the last minute left it
 	latency       Measure
+	pace          pace
 }
 
 // queue is a place with an occupancy.
@@ -92,13 +93,14 @@ type Usual struct {
 	mu     sync.Mutex
 	queues *flows.Small[queue]
 	others [NumKinds]*flows.Small[place] // by kind; none of queues
+	slow   map[Place]Slow                // at most maxSlow
 }
 
 // New returns a Usual that knows nothing. seed keys its hashes.
 func New(seed uint64) *Usual { return newUsual(seed, MaxPlaces) }
 
 func newUsual(seed uint64, places int) *Usual {
-	u := &Usual{limits: newLimits(seed), queues: flows.NewSmall[queue](places, seed, nil)}
+	u := &Usual{limits: newLimits(seed), queues: flows.NewSmall[queue](places, seed, nil), slow: map[Place]Slow{}}
 	for k := Hop; k < NumKinds; k++ {
 		u.others[k] = flows.NewSmall[place](places, seed, nil)
 	}
@@ -118,26 +120,29 @@ func (u *Usual) Close() {
 func (u *Usual) Limits() *Limits { return u.limits }
 
 // Learn takes in what one sampled packet tells, and reports whether it did: not where another goroutine asks
-// or learns at this moment.
-func (u *Usual) Learn(now int64, readings []Reading) bool {
+// or learns at this moment. odd: something was far above what is usual.
+func (u *Usual) Learn(now int64, readings []Reading) (learned, odd bool) {
 	if !u.mu.TryLock() {
-		return false
+		return false, false
 	}
 	for i := range readings {
-		u.learn(now, &readings[i])
+		odd = u.learn(now, &readings[i]) || odd
 	}
 	u.mu.Unlock()
-	return true
+	return true, odd
 }
 
-func (u *Usual) learn(now int64, r *Reading) {
+func (u *Usual) learn(now int64, r *Reading) (odd bool) {
 	if r.Kind != Queue {
 		p, _ := u.others[r.Kind%NumKinds].Get(now, r.Key)
 		if p.begin(now) {
 			p.roll(now, p.latency.values)
 		}
-		p.add(r.Latency)
-		return
+		odd = p.add(r.Latency)
+		if r.Kind != Path && r.Latency != unknown {
+			u.note(now, r, p, odd)
+		}
+		return odd
 	}
 	q, _ := u.queues.Get(now, r.Key)
 	if q.begin(now) {
@@ -146,12 +151,13 @@ func (u *Usual) learn(now int64, r *Reading) {
 	}
 	if q.isOdd(r) {
 		q.odd++
-		return
+		return true
 	}
 	q.add(r.Latency)
 	if r.Occupancy != unknown {
 		q.occupancy.add(r.Occupancy)
 	}
+	return false
 }
 
 // begin reports whether the minute at hand is over; a place that is new begins its first. Bursts of other workers may be a
@@ -165,14 +171,16 @@ func (p *place) begin(now int64) bool {
 
 // add counts a latency, unless it is odd: a fault that lasts does not become what is usual before patience is
 // over.
-func (p *place) add(x uint32) {
+func (p *place) add(x uint32) (odd bool) {
 	switch {
 	case x == unknown:
 	case p.usual.isOdd(x, floor):
 		p.odd++
+		return true
 	default:
 		p.latency.add(x)
 	}
+	return false
 }
 
 // isOdd reports whether x is far above what is usual.

@@ -206,11 +206,11 @@ func TestPlacesAreBounded(t *testing.T) {
 func TestNobodyWaits(t *testing.T) {
 	u := newTest(t)
 	u.mu.Lock()
-	if u.Learn(1, []Reading{{aHop, 1, 2}}) {
+	if ok, _ := u.Learn(1, []Reading{{aHop, 1, 2}}); ok {
 		t.Error("it was learned")
 	}
 	u.mu.Unlock()
-	if !u.Learn(1, []Reading{{aHop, 1, 2}}) {
+	if ok, _ := u.Learn(1, []Reading{{aHop, 1, 2}}); !ok {
 		t.Error("it was not learned")
 	}
 }

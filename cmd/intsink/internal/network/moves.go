@@ -33,6 +33,9 @@ func (x *Network) move(now time.Time, flow string, was, is *inspect.Path) {
 	from, to := nodesOf(was), nodesOf(is)
 	x.changes.add(now, flow, was, is)
 	m := move{now, flow, without(from, to), without(to, from)}
+	if x.returns(now, m.gained) {
+		m.left = nil // what it left was the way around
+	}
 	if len(x.moves) >= maxMoves {
 		x.moves = slices.Delete(x.moves, 0, maxMoves/4)
 	}
@@ -52,6 +55,22 @@ func (x *Network) move(now time.Time, flow string, was, is *inspect.Path) {
 			n.sight(now)
 		}
 	}
+}
+
+// returns takes up that a flow comes to these nodes, and reports whether flows have left one of them lately: then it goes back
+// to where it was. When half of them have, it is over that they left.
+func (x *Network) returns(now time.Time, gained []uint32) (back bool) {
+	for _, id := range gained {
+		n := x.nodes[id]
+		if n == nil || !n.gone && (n.movedLast.IsZero() || now.Sub(n.movedLast) > 2*quiet) {
+			continue
+		}
+		back = true
+		if n.back++; 2*n.back >= n.movedFlows {
+			n.movedLast, n.movedFlows, n.back = time.Time{}, 0, 0
+		}
+	}
+	return back
 }
 
 // without returns the elements of a that b has not.
@@ -89,7 +108,7 @@ func (x *Network) balance(now time.Time) {
 			continue
 		}
 		if now.Sub(n.movedLast) > 2*quiet {
-			n.movedSince, n.moved, n.movedFlows = now, nil, 0
+			n.movedSince, n.moved, n.movedFlows, n.back = now, nil, 0, 0
 		}
 		n.movedLast, n.movedFlows = now, max(n.movedFlows, len(flows))
 		for flow := range flows {

@@ -8,17 +8,20 @@
 //	moves.go     flows that leave a node; nodes that are gone
 //	changes.go   the ring of path changes, GET /api/v1/changes
 //	nodes.go     GET /api/v1/nodes
+//	queues.go    congested queues, with who fills them and who waits
+//	slow.go      hops and segments that take longer than usual
 //	signs.go     signs of all of it
 package network
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 	"time"
 
+	"intsink/engine/episode"
 	"intsink/engine/event"
 	"intsink/engine/inspect"
+	"intsink/engine/usual"
 	"intsink/flows"
 )
 
@@ -31,17 +34,26 @@ const (
 )
 
 // Wanted are the events that Observe is to be given.
-const Wanted = event.Set(1<<event.PathChange | 1<<event.Loss | 1<<event.HopLimit)
+const Wanted = event.Set(1<<event.PathChange | 1<<event.Loss | 1<<event.HopLimit | 1<<event.HopLatency | 1<<event.EndToEnd | 1<<event.LinkLatency)
+
+// late are the events of flows that take longer.
+const late = event.Set(1<<event.HopLatency | 1<<event.EndToEnd | 1<<event.LinkLatency)
 
 // Network knows the nodes. Its methods are safe for concurrent use.
 type Network struct {
-	mu      sync.Mutex
-	nodes   map[uint32]*node
-	left    uint64 // nodes that there was no room for
-	moves   []move // of the last seconds
-	changes ring
-	losses  recent
-	hops    recent // of packets whose hop limit was reached
+	mu       sync.Mutex
+	nodes    map[uint32]*node
+	left     uint64 // nodes that there was no room for
+	moves    []move // of the last seconds
+	changes  ring
+	losses   recent
+	hops     recent // of packets whose hop limit was reached
+	latency  sightings
+	full     map[[2]uint64]time.Time // when an interface was last seen with a congested queue
+	slow     []slowGroup             // of segments, at the last look
+	slowWays map[uint32][]hop        // through nodes, since they are slow
+	skews    map[uint32]skew         // of nodes
+	group    uint64                  // number of the last slowGroup
 }
 
 // node is what is known of one.
@@ -53,7 +65,7 @@ type node struct {
 
 	movedSince, movedLast time.Time // flows left it, more than came
 	moved                 []string  // some of them
-	movedFlows            int
+	movedFlows, back      int       // how many; how many came back since
 	leftLast, cameLast    time.Time // when any flow left it last, and came to it
 	from, to              string    // the way of one of them
 	gone                  bool
@@ -69,7 +81,9 @@ type recent struct {
 }
 
 // New makes a Network that knows nothing yet.
-func New() *Network { return &Network{nodes: map[uint32]*node{}} }
+func New() *Network {
+	return &Network{nodes: map[uint32]*node{}, full: map[[2]uint64]time.Time{}, skews: map[uint32]skew{}}
+}
 
 // Observe takes up a report of one of the events that are wanted.
 func (x *Network) Observe(n *inspect.Notice) {
@@ -91,6 +105,9 @@ func (x *Network) Observe(n *inspect.Notice) {
 	}
 	if n.Events.Has(event.HopLimit) {
 		x.hops.add(now, flow, way)
+	}
+	if n.Events&late != 0 && flow != "" && way != nil {
+		x.latency.add(now, flow, way)
 	}
 }
 
@@ -119,10 +136,20 @@ func nodesOf(p *inspect.Path) (all []uint32) {
 	return all
 }
 
-// Tables is what a worker knows, and which of its queues are congested now.
+// Tables is what a worker knows, and which of its queues are congested now. Auto: thresholds of congestion are made of what
+// is usual.
 type Tables struct {
 	*inspect.Query
 	Congested func(*event.Queue) bool
+	Auto      bool
+}
+
+// Known is what all workers together know.
+type Known struct {
+	Slow     []usual.Slow     // places that are slow now
+	Hops     []usual.Place    // hops that a packet passed lately
+	Episodes []episode.Record // that are open
+	Usual    func(usual.Place) (usual.Value, bool)
 }
 
 // What is what Look needs of a worker.
@@ -161,6 +188,7 @@ func (x *Network) look(tables []Tables, now time.Time) {
 			}
 		}
 	}
+	x.lookAtClocks(tables, now)
 	x.prune(now)
 }
 
@@ -215,11 +243,4 @@ func (x *Network) prune(now time.Time) {
 }
 
 // ids are the nodes in order.
-func (x *Network) ids() []uint32 {
-	all := make([]uint32, 0, len(x.nodes))
-	for id := range x.nodes {
-		all = append(all, id)
-	}
-	slices.SortFunc(all, cmp.Compare[uint32])
-	return all
-}
+func (x *Network) ids() []uint32 { return sortedKeys(x.nodes) }

@@ -50,7 +50,7 @@ func tables(second float64, ways []inspect.Path, nodes ...uint32) []Tables {
 	for _, w := range ways {
 		q.Ways = append(q.Ways, inspect.Row[inspect.Path]{Value: w, Seen: flows.Tick(q.Now)})
 	}
-	return []Tables{{q, func(v *event.Queue) bool { return v.Congested }}}
+	return []Tables{{q, func(v *event.Queue) bool { return v.Congested }, false}}
 }
 
 // kinds are those of signs, with their places.
@@ -79,21 +79,21 @@ var ways = []inspect.Path{path(101, 201, 301), path(101, 202, 301), path(101, 20
 func TestNodeDies(t *testing.T) {
 	x := New()
 	for s := range 20 {
-		want(t, float64(s), x.Look(tables(float64(s), ways, 101, 201, 202, 203, 204, 301), at(float64(s))))
+		want(t, float64(s), x.Look(tables(float64(s), ways, 101, 201, 202, 203, 204, 301), &Known{}, at(float64(s))))
 	}
 	for flow := range 15 {
 		x.Observe(moved(20+float64(flow)/20, flow, ways[2], ways[3]))
 	}
 	left := []uint32{101, 201, 202, 204, 301}
 	for s := 21.0; s < 24; s++ {
-		signs := x.Look(tables(s, ways, left...), at(s))
+		signs := x.Look(tables(s, ways, left...), &Known{}, at(s))
 		want(t, s, signs, "path_changed node 203")
 		if e := signs[0].Evidence; e.From != "101 > 203 > 301" || e.To != "101 > 204 > 301" || len(e.Flows) != maxFlows || *signs[0].Value != 15 {
 			t.Errorf("%+v", signs[0])
 		}
 	}
 	for s := 25.0; s < 30; s++ {
-		signs := x.Look(tables(s, ways, left...), at(s))
+		signs := x.Look(tables(s, ways, left...), &Known{}, at(s))
 		want(t, s, signs, "node_gone node 203")
 		if !signs[0].Since.Equal(at(19)) {
 			t.Errorf("gone since %v, not when it was last seen", signs[0].Since)
@@ -104,8 +104,8 @@ func TestNodeDies(t *testing.T) {
 			t.Errorf("node %d is gone: %v", id, n.gone)
 		}
 	}
-	want(t, 31, x.Look(tables(31, ways, 101, 203, 301), at(31)), "path_changed node 203")
-	want(t, 95, x.Look(tables(95, ways, 101, 203, 301), at(95)))
+	want(t, 31, x.Look(tables(31, ways, 101, 203, 301), &Known{}, at(31)), "path_changed node 203")
+	want(t, 95, x.Look(tables(95, ways, 101, 203, 301), &Known{}, at(95)))
 }
 
 // TestWhatIsNoProblem: flows that change between ways of equal cost come and go alike, a node without traffic is not gone,
@@ -117,19 +117,19 @@ func TestWhatIsNoProblem(t *testing.T) {
 		now = float64(i)
 		from := (i * 7) % 4
 		x.Observe(moved(now, i%60, ways[from], ways[(from+1+i%3)%4]))
-		want(t, now, x.Look(tables(now, ways, 101, 201, 202, 203, 204, 301), at(now)))
+		want(t, now, x.Look(tables(now, ways, 101, 201, 202, 203, 204, 301), &Known{}, at(now)))
 	}
 	for s := now + 60; s < now+120; s++ { // 203 is idle: nobody left it
-		want(t, s, x.Look(tables(s, ways, 101, 201, 301), at(s)))
+		want(t, s, x.Look(tables(s, ways, 101, 201, 301), &Known{}, at(s)))
 	}
 	x = New()
 	for s := 0.0; s < 100; s += 5 { // seen every 5 s only
-		x.Look(tables(s, ways, 101, 203, 301), at(s))
+		x.Look(tables(s, ways, 101, 203, 301), &Known{}, at(s))
 	}
 	x.Observe(moved(96, 1, ways[2], ways[3]))
-	want(t, 104, x.Look(tables(104, ways, 101, 301), at(104)))
-	want(t, 111, x.Look(tables(104, ways, 101, 301), at(111)))                       // all are silent
-	want(t, 112, x.Look(tables(112, ways, 101, 301), at(112)), "node_gone node 203") // three gaps
+	want(t, 104, x.Look(tables(104, ways, 101, 301), &Known{}, at(104)))
+	want(t, 111, x.Look(tables(104, ways, 101, 301), &Known{}, at(111)))                       // all are silent
+	want(t, 112, x.Look(tables(112, ways, 101, 301), &Known{}, at(112)), "node_gone node 203") // three gaps
 }
 
 // TestOtherKinds: a loop, congested queues, losses with what their ways share, hop limits.
@@ -141,7 +141,7 @@ func TestOtherKinds(t *testing.T) {
 		x.Observe(&inspect.Notice{Time: at(9).UnixNano(), Events: event.Loss.Set(), Tracked: true, Known: true, Key: key(flow), Path: w})
 	}
 	x.Observe(&inspect.Notice{Time: at(9).UnixNano(), Events: event.HopLimit.Set()})
-	signs := x.Look(q, at(10))
+	signs := x.Look(q, &Known{}, at(10))
 	want(t, 10, signs, "loop node 202", "queue_congested node 202 egress 2 queue 1", "loss_between from 101 to 301", "too_many_hops")
 	if s := signs[1]; *s.Value != 1784000 || s.Unit != "ns" || !s.Since.Equal(at(4)) {
 		t.Errorf("%+v", s)
@@ -149,7 +149,7 @@ func TestOtherKinds(t *testing.T) {
 	if s := signs[2]; *s.Value != 2 || len(s.Evidence.Flows) != 2 {
 		t.Errorf("%+v", s)
 	}
-	want(t, 80, x.Look(tables(80, nil), at(80)))
+	want(t, 80, x.Look(tables(80, nil), &Known{}, at(80)))
 }
 
 // TestBounds: who writes metadata makes nodes and paths; so many are kept, and the rest is counted.
@@ -159,14 +159,14 @@ func TestBounds(t *testing.T) {
 	for i := range uint32(maxNodes + 100) {
 		many = append(many, i)
 	}
-	x.Look(tables(1, nil, many...), at(1))
+	x.Look(tables(1, nil, many...), &Known{}, at(1))
 	for i := range 3 * ringSize {
 		x.Observe(moved(2+2*float64(i), i, path(1, uint32(i), 9), path(1, uint32(i+1), 9)))
 	}
 	if len(x.nodes) != maxNodes || x.left < 100 || len(x.changes.all) != ringSize || len(x.moves) > maxMoves {
 		t.Errorf("%d nodes, %d left out, %d changes, %d moves", len(x.nodes), x.left, len(x.changes.all), len(x.moves))
 	}
-	if x.Look(nil, at(1).Add(48*time.Hour)); x.Nodes() > maxNodes/2 {
+	if x.Look(nil, &Known{}, at(1).Add(48*time.Hour)); x.Nodes() > maxNodes/2 {
 		t.Errorf("%d nodes after two days", x.Nodes())
 	}
 }
@@ -174,7 +174,7 @@ func TestBounds(t *testing.T) {
 // TestAPI: changes, the newest first, flows together that went the same way; nodes.
 func TestAPI(t *testing.T) {
 	x := New()
-	x.Look(tables(1, nil, 101, 203), at(1))
+	x.Look(tables(1, nil, 101, 203), &Known{}, at(1))
 	for flow := range 3 {
 		x.Observe(moved(10+float64(flow)/10, flow, ways[2], ways[3]))
 	}

@@ -14,21 +14,22 @@ import (
 // settle is how long what is found has to be well before it is over.
 const settle = 5 * time.Second
 
-// maxQueues is how many congested queues are problems of their own.
-const maxQueues = 64
-
 // Look takes up what the workers know now, and lists what is wrong.
-func (x *Network) Look(tables []Tables, now time.Time) (all []problem.Sign) {
+func (x *Network) Look(tables []Tables, k *Known, now time.Time) (all []problem.Sign) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.look(tables, now)
+	x.latency.forget(now)
 	x.balance(now)
 	x.missing(now)
 	for _, id := range x.ids() {
 		all = append(all, x.nodes[id].signs(id, now)...)
 	}
 	all = append(all, loops(tables, now)...)
-	all = append(all, queues(tables)...)
+	full, slow := x.queues(tables, k, now)
+	all = append(all, full...)
+	all = append(all, x.slowHops(k, slow, now)...)
+	all = append(all, x.slowSegments(k, now)...)
 	return append(all, x.happened(now)...)
 }
 
@@ -51,13 +52,13 @@ func (n *node) signs(id uint32, now time.Time) []problem.Sign {
 	switch {
 	case n.gone:
 		return []problem.Sign{{
-			Kind: problem.NodeGone, Subject: "network", Place: place("node", id), What: "no packet comes through it any more; flows went elsewhere", Over: "packets come through the node again", Settle: settle, Since: n.seen,
+			Kind: problem.NodeGone, Key: fmt.Sprintf("node %d", id), Subject: "network", Place: place("node", id), What: "no packet comes through it any more; flows went elsewhere", Over: "packets come through the node again", Settle: settle, Since: n.seen,
 			Evidence: problem.Evidence{Why: "last seen " + n.seen.UTC().Format(time.RFC3339), Flows: slices.Clone(n.moved), From: n.from, To: n.to},
 			Todo:     "look at the node, and at its links to its neighbours",
 		}}
 	case now.Sub(n.movedLast) <= 2*quiet && !n.movedLast.IsZero():
 		return []problem.Sign{{
-			Kind: problem.PathChanged, Subject: "network", Place: place("node", id), What: "flows leave it for another way", Over: "no more flows leave the node", Since: n.movedSince,
+			Kind: problem.PathChanged, Key: fmt.Sprintf("node %d", id), Subject: "network", Place: place("node", id), What: "flows leave it for another way", Over: "no more flows leave the node", Since: n.movedSince,
 			Value: new(float64(n.movedFlows)), Unit: "flows", Evidence: problem.Evidence{Flows: slices.Clone(n.moved), From: n.from, To: n.to},
 			Todo: "look at the node and its links: GET /api/v1/changes has which flows went where, and when",
 		}}
@@ -83,33 +84,6 @@ func loops(tables []Tables, now time.Time) (all []problem.Sign) {
 					})
 				}
 			}
-		}
-	}
-	return all
-}
-
-// queues are those that are congested.
-func queues(tables []Tables) (all []problem.Sign) {
-	seen := map[[2]uint64]bool{}
-	for _, q := range tables {
-		for i := range q.Queues {
-			r := &q.Queues[i]
-			if len(seen) == maxQueues || seen[r.Key] || !q.Congested(&r.Value) {
-				continue
-			}
-			seen[r.Key] = true
-			s := problem.Sign{
-				Kind: problem.QueueCongested, Subject: "network", Place: place("node", uint32(r.Key[0]>>32), "egress", uint16(r.Key[0]), "queue", uint8(r.Key[1])),
-				What: "the queue is congested", Over: "the queue is calm", Since: time.Unix(0, r.Value.Since), Settle: settle,
-				Todo: "look at who fills it: GET /api/v1/queues, docs/queries.md",
-			}
-			if v := r.Value.Occupancy; v != unknown {
-				s.Value, s.Unit = new(float64(v)), "of occupancy"
-			}
-			if v := r.Value.Latency; v != unknown && v != 0 {
-				s.Value, s.Unit = new(float64(v)), "ns"
-			}
-			all = append(all, s)
 		}
 	}
 	return all

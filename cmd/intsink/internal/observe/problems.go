@@ -4,13 +4,16 @@ package observe
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"intsink/cmd/intsink/internal/flowapi"
 	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/webhook"
+	"intsink/engine"
 	"intsink/engine/event"
+	"intsink/engine/usual"
 )
 
 // lookEvery is how often it is looked whether something is wrong.
@@ -43,16 +46,38 @@ func (s *Source) lookAtNetwork() {
 	s.Live.Sweep()
 	ctx, cancel := context.WithTimeout(context.Background(), lookPatience)
 	defer cancel()
+	known := s.known() // before the tables: a queue that is congested is then in them, where its hop is slow
 	questions, err := s.api.Tables(ctx, network.What)
-	if err != nil {
-		return
+	if err == nil {
+		s.judge(questions, known)
 	}
+}
+
+// judge makes problems of what the workers told.
+func (s *Source) judge(questions []*engine.PendingQuery, known *network.Known) {
 	tables := make([]network.Tables, len(questions))
 	for i, q := range questions {
-		tables[i] = network.Tables{Query: q.Query, Congested: func(v *event.Queue) bool { return flowapi.CongestedNow(q, v) }}
+		auto := slices.ContainsFunc(q.Watches, func(w engine.Watch) bool { return w.Policy.Thresholds.CongestionFactor != 0 })
+		tables[i] = network.Tables{Query: q.Query, Auto: auto, Congested: func(v *event.Queue) bool { return flowapi.CongestedNow(q, v) }}
 	}
 	now := time.Unix(0, s.Clock())
-	s.Problems.Look("network", s.Network.Look(tables, now), now)
+	s.Problems.Look("network", s.Network.Look(tables, known, now), now)
+}
+
+// hopLately is how long ago a packet passed a hop that counts as used.
+const hopLately = 10e9
+
+// known is what all workers together know.
+func (s *Source) known() *network.Known {
+	if len(s.Workers) == 0 {
+		return &network.Known{}
+	}
+	w, now := s.Workers[0], s.Clock()
+	if s.WallClock != nil {
+		now += s.WallClock()
+	}
+	u := w.Usual()
+	return &network.Known{Slow: u.Slow(now), Hops: u.Seen(usual.Hop, now-hopLately), Episodes: w.Episodes().Open(), Usual: u.Of}
 }
 
 // addProblems adds how many problems of each kind there are now, and what became of telling others.

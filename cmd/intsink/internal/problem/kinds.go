@@ -32,6 +32,8 @@ const (
 	Loop           Kind = "loop"
 	TooManyHops    Kind = "too_many_hops"
 	QueueCongested Kind = "queue_congested"
+	SlowHop        Kind = "slow_hop"
+	SlowSegment    Kind = "slow_segment"
 )
 
 // KindInfo is what is known of all problems of a kind.
@@ -67,7 +69,9 @@ var Kinds = []KindInfo{
 	{LossBetween, Error, "packets of flows are lost; the place is what the ways of these flows share"},
 	{Loop, Error, "packets pass a node twice"},
 	{TooManyHops, Warning, "packets pass more hops than their INT source allows, so that later ones tell nothing"},
-	{QueueCongested, Error, "a queue is congested, as events.congestion says"},
+	{QueueCongested, Error, "a queue is congested, as events.congestion says; with the flows that fill it and those that wait"},
+	{SlowHop, Error, "packets take eight times as long through a node as usual, and its queue is not fuller than usual"},
+	{SlowSegment, Error, "packets take eight times as long from one node to the next as usual"},
 }
 
 // severityOf returns the severity of a kind.

@@ -45,9 +45,10 @@ type trouble struct {
 	left    bool // it has found no room
 }
 
-// Begin and End are the events that a List announces.
+// The events that a List announces. Turn: what is wrong is now known to be of another kind.
 const (
 	Begin = "begin"
+	Turn  = "turn"
 	End   = "end"
 )
 
@@ -209,7 +210,9 @@ func (e *edge) tell(l *List) {
 	if p.Evidence.Why != "" {
 		args = append(args, "why", p.Evidence.Why)
 	}
-	if len(p.Evidence.Flows) > 0 {
+	if len(p.Evidence.Culprits) > 0 {
+		args = append(args, "culprit", p.Evidence.Culprits[0].Flow)
+	} else if len(p.Evidence.Flows) > 0 {
 		args = append(args, "flow", p.Evidence.Flows[0])
 	}
 	if p.Value != nil && e.trouble.count == nil {
@@ -234,6 +237,6 @@ func (e *edge) withTodo(args []any) []any {
 
 // Change is the begin or end of a problem as the event stream and webhooks tell it.
 type Change struct {
-	Event   string   `json:"event"` // Begin or End
+	Event   string   `json:"event"` // Begin, Turn or End
 	Problem *Problem `json:"problem"`
 }

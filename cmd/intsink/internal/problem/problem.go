@@ -38,6 +38,23 @@ type Evidence struct {
 	Flows []string `json:"flows,omitempty"` // some that it happened to; ids as in /api/v1/flows
 	From  string   `json:"from,omitempty"`  // of path_changed: nodes of the way before, and now
 	To    string   `json:"to,omitempty"`
+
+	Episode  uint32    `json:"episode,omitempty"`  // of queue_congested: its id in /api/v1/episodes
+	Culprits []Culprit `json:"culprits,omitempty"` // who fills the queue, the most bytes first
+	Victims  []Victim  `json:"victims,omitempty"`  // who waits in it, the longest first
+}
+
+// Culprit is a flow with many bytes in a congested queue.
+type Culprit struct {
+	Flow  string  `json:"flow"`
+	Bytes uint64  `json:"bytes"` // in this episode
+	Share float64 `json:"share"` // of all bytes of the episode
+}
+
+// Victim is a flow whose packets are longer in a congested queue than is usual.
+type Victim struct {
+	Flow    string `json:"flow"`
+	AddedNs uint64 `json:"added_ns"` // by all its packets together
 }
 
 // Severity says how much of a hurry there is.

@@ -7,7 +7,7 @@ import "time"
 // Sign is a counter that should not grow, or a state that should not be, as it is found now.
 type Sign struct {
 	Kind     Kind
-	Key      string // of a sign whose place moves while it is one problem; "": the place
+	Key      string // of a sign whose place or kind changes while it is one problem; "": kind and place
 	Place    []Part
 	Subject  string // that the log's lines begin with
 	What     string // is wrong; with what Subject does
@@ -42,7 +42,7 @@ type Count struct {
 // key is the same for all signs of one problem.
 func (s *Sign) key() string {
 	if s.Key != "" {
-		return string(s.Kind) + " " + s.Key
+		return s.Key
 	}
 	return string(s.Kind) + " at " + where(s.Place)
 }
@@ -57,13 +57,15 @@ func (s *Sign) problem(now time.Time) Problem {
 
 // Bounds of what one problem holds: evidence comes from the network.
 const (
-	maxFlows = 8
-	maxText  = 240 // bytes
+	maxFlows  = 8
+	maxShares = 5
+	maxText   = 240 // bytes
 )
 
 // bounded is e with no more in it than a problem may hold.
 func (e Evidence) bounded() Evidence {
 	e.Flows = e.Flows[:min(len(e.Flows), maxFlows)]
+	e.Culprits, e.Victims = e.Culprits[:min(len(e.Culprits), maxShares)], e.Victims[:min(len(e.Victims), maxShares)]
 	for _, text := range []*string{&e.Why, &e.From, &e.To} {
 		if len(*text) > maxText {
 			*text = (*text)[:maxText] + "..."

@@ -23,9 +23,13 @@ func (l *List) state(t *trouble, s *Sign, now time.Time) []edge {
 	t.state.looks++
 	t.state.well, t.state.settle = time.Time{}, s.Settle
 	if t.problem != nil {
-		p := t.problem
+		p, turned := t.problem, t.problem.Kind != s.Kind
 		p.Value, p.Usual, p.Unit, p.What, p.Todo, p.Evidence, p.Place = s.Value, s.Usual, s.Unit, s.What, s.Todo, s.Evidence.bounded(), append([]Part{}, s.Place...)
-		return nil
+		if !turned {
+			return nil
+		}
+		p.Kind, p.Severity, l.changed = s.Kind, severityOf(s.Kind), true
+		return []edge{{Turn, *t, *p}}
 	}
 	if s.Since.IsZero() && t.state.looks < inARow {
 		return nil

@@ -1,0 +1,341 @@
+// Hops and segments that take longer than usual: one problem for a node, however many ways through it are slow; one for
+// segments that have a node in common.
+
+package network
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"intsink/cmd/intsink/internal/problem"
+	"intsink/engine/usual"
+)
+
+const (
+	maxSlow = 64                     // problems of each kind
+	slowFor = 500 * time.Millisecond // less is no problem yet
+)
+
+// sightings are the flows that took longer lately, with their ways.
+type sightings struct {
+	all  []sighting
+	next int
+}
+
+type sighting struct {
+	at   time.Time
+	flow string
+	way  []uint32
+}
+
+// maxSightings is how many are kept.
+const maxSightings = 512
+
+func (s *sightings) add(now time.Time, flow string, way []uint32) {
+	if len(s.all) < maxSightings {
+		s.all = append(s.all, sighting{now, flow, way})
+		return
+	}
+	s.all[s.next] = sighting{now, flow, way}
+	s.next = (s.next + 1) % maxSightings
+}
+
+// forget drops all of them once the last one is old.
+func (s *sightings) forget(now time.Time) {
+	if len(s.all) > 0 && !slices.ContainsFunc(s.all, func(x sighting) bool { return now.Sub(x.at) <= leftFor }) {
+		*s = sightings{}
+	}
+}
+
+// through lists flows that took longer since a time, and pass all of these nodes.
+func (s *sightings) through(since time.Time, nodes ...uint32) (flows []string) {
+	for i := range s.all {
+		x := &s.all[i]
+		passes := func(n uint32) bool { return slices.Contains(x.way, n) }
+		if x.at.Before(since) || slices.ContainsFunc(nodes, func(n uint32) bool { return !passes(n) }) || slices.Contains(flows, x.flow) {
+			continue
+		}
+		if flows = append(flows, x.flow); len(flows) == maxFlows {
+			break
+		}
+	}
+	return flows
+}
+
+// hop is a way through a node.
+type hop struct {
+	node            uint32
+	ingress, egress uint16
+}
+
+func hopOf(key [2]uint64) hop { return hop{uint32(key[0] >> 32), uint16(key[0] >> 16), uint16(key[0])} }
+
+// slowNode is what is slow of a node.
+type slowNode struct {
+	hops    []hop
+	worst   float64 // times as long as usual
+	latency uint32
+	usual   usual.Stat
+	since   int64
+	byQueue bool // no hop is known to be slow, only queues
+}
+
+func (n *slowNode) add(h hop, latency uint32, u usual.Stat, since int64) {
+	n.hops = append(n.hops, h)
+	if n.since == 0 || since < n.since {
+		n.since = since
+	}
+	if times := float64(latency) / float64(max(u.Median, 1)); times > n.worst {
+		n.worst, n.latency, n.usual = times, latency, u
+	}
+}
+
+// slowHops lists nodes through which packets take longer than usual, though no queue of theirs is fuller: hops that are slow,
+// and queues that an episode found slow alone. The caller holds x.mu.
+func (x *Network) slowHops(k *Known, queues []congested, now time.Time) (all []problem.Sign) {
+	nodes := map[uint32]*slowNode{}
+	of := func(id uint32) *slowNode {
+		if nodes[id] == nil {
+			nodes[id] = &slowNode{}
+		}
+		return nodes[id]
+	}
+	for _, s := range k.Slow {
+		h := hopOf(s.Key)
+		if s.Kind == usual.Hop && !x.hasFullQueue(h) {
+			of(h.node).add(h, s.Latency, s.Usual, s.Since)
+		}
+	}
+	for i := range queues {
+		q := &queues[i]
+		h := hop{uint32(q.key[0] >> 32), noInterface, uint16(q.key[0])}
+		if n := nodes[h.node]; (n == nil || n.byQueue) && q.value.Latency != unknown {
+			of(h.node).add(h, q.value.Latency, q.usual.Latency, q.value.Since)
+			nodes[h.node].byQueue = true
+		}
+	}
+	was := x.slowWays
+	x.slowWays = map[uint32][]hop{}
+	for _, id := range sortedKeys(nodes) {
+		if n := nodes[id]; now.UnixNano()-n.since >= int64(slowFor) && len(all) < maxSlow {
+			n.hops = union(n.hops, was[id])
+			x.slowWays[id] = n.hops
+			all = append(all, x.slowHop(id, n, k.Hops))
+		}
+	}
+	return all
+}
+
+// maxWays is how many slow ways through one node are kept.
+const maxWays = 256
+
+// union adds the ways that were slow before: a problem's place does not shrink while its ways get well one after the other.
+func union(all, before []hop) []hop {
+	for _, h := range before {
+		if len(all) < maxWays && !slices.Contains(all, h) {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// hasFullQueue reports whether a queue behind the hop is congested, or was just now.
+func (x *Network) hasFullQueue(h hop) bool {
+	for at := range x.full {
+		if egress := uint16(at[0]); uint32(at[0]>>32) == h.node && (egress == h.egress || egress == noInterface) {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *Network) slowHop(id uint32, n *slowNode, used []usual.Place) problem.Sign {
+	since := time.Unix(0, n.since)
+	return problem.Sign{
+		Kind: problem.SlowHop, Key: fmt.Sprintf("slow node %d", id), Subject: "network", Place: n.place(id, used), What: "packets take longer through it than usual", Over: "packets pass it as usual again",
+		Value: new(float64(n.latency)), Usual: usually(n.usual), Unit: "ns", Since: since, Settle: settle,
+		Evidence: problem.Evidence{Flows: x.latency.through(since.Add(-time.Second), id)},
+		Todo:     "look at the node: its load, its buffers, its links' errors; GET /api/v1/history/hops shows since when",
+	}
+}
+
+// place is the node, with the interface that all slow ways have in common where others of the node are as usual.
+func (n *slowNode) place(id uint32, used []usual.Place) []problem.Part {
+	parts := place("node", id)
+	first := n.hops[0]
+	sameIn, sameOut, otherIn, otherOut := true, true, false, false
+	for _, h := range n.hops {
+		sameIn, sameOut = sameIn && h.ingress == first.ingress, sameOut && h.egress == first.egress
+	}
+	for _, u := range used {
+		if h := hopOf(u.Key); h.node == id {
+			otherIn, otherOut = otherIn || h.ingress != first.ingress, otherOut || h.egress != first.egress
+		}
+	}
+	if sameIn && otherIn && first.ingress != noInterface {
+		parts = append(parts, place("ingress", first.ingress)...)
+	}
+	if sameOut && otherOut && first.egress != noInterface {
+		parts = append(parts, place("egress", first.egress)...)
+	}
+	return parts
+}
+
+// skew is how often latencies of a node's segments came out negative, and when that last grew.
+type skew struct {
+	count uint64
+	grew  time.Time
+}
+
+// slowGroup is segments that are slow together.
+type slowGroup struct {
+	number uint64 // which problem they are
+	pairs  [][2]uint32
+}
+
+// slowSegments lists segments that take longer than usual. Those that have a node in common are one problem, and those of a
+// node whose clock is wrong none: that is a problem of its own. The caller holds x.mu.
+func (x *Network) slowSegments(k *Known, now time.Time) (all []problem.Sign) {
+	var slow []usual.Slow
+	for _, s := range k.Slow {
+		from, to := uint32(s.Key[0]>>32), uint32(s.Key[1]>>32)
+		if s.Kind == usual.Segment && now.UnixNano()-s.Since >= int64(slowFor) && !x.skewed(from, now) && !x.skewed(to, now) {
+			slow = append(slow, s)
+		}
+	}
+	var groups []slowGroup
+	for len(slow) > 0 && len(groups) < maxSlow {
+		var together []usual.Slow
+		together, slow = connected(slow)
+		g := slowGroup{number: x.groupOf(together, groups)}
+		for _, s := range together {
+			g.pairs = append(g.pairs, pairOf(&s))
+		}
+		groups = append(groups, g)
+		all = append(all, x.slowSegment(g.number, together))
+	}
+	x.slow = groups
+	return all
+}
+
+func pairOf(s *usual.Slow) [2]uint32 {
+	return [2]uint32{uint32(s.Key[0] >> 32), uint32(s.Key[1] >> 32)}
+}
+
+// connected takes the first of all, and those that have a node in common with one that is taken.
+func connected(all []usual.Slow) (taken, rest []usual.Slow) {
+	nodes := map[uint32]bool{}
+	take := func(s *usual.Slow) {
+		p := pairOf(s)
+		nodes[p[0]], nodes[p[1]] = true, true
+		taken = append(taken, *s)
+	}
+	take(&all[0])
+	rest = slices.Clone(all[1:])
+	for grown := true; grown; {
+		grown = false
+		rest = slices.DeleteFunc(rest, func(s usual.Slow) bool {
+			p := pairOf(&s)
+			if !nodes[p[0]] && !nodes[p[1]] {
+				return false
+			}
+			take(&s)
+			grown = true
+			return true
+		})
+	}
+	return taken, rest
+}
+
+// groupOf is the number of the group that had one of these segments at the last look and is none of taken, or a new one.
+func (x *Network) groupOf(all []usual.Slow, taken []slowGroup) uint64 {
+	for _, g := range x.slow {
+		isTaken := slices.ContainsFunc(taken, func(t slowGroup) bool { return t.number == g.number })
+		if !isTaken && slices.ContainsFunc(all, func(s usual.Slow) bool { return slices.Contains(g.pairs, pairOf(&s)) }) {
+			return g.number
+		}
+	}
+	x.group++
+	return x.group
+}
+
+func (x *Network) slowSegment(number uint64, all []usual.Slow) problem.Sign {
+	worst, since := &all[0], all[0].Since
+	times := func(s *usual.Slow) float64 { return float64(s.Latency) / float64(max(s.Usual.Median, 1)) }
+	for i := range all {
+		if since = min(since, all[i].Since); times(&all[i]) > times(worst) {
+			worst = &all[i]
+		}
+	}
+	p := pairOf(worst)
+	s := problem.Sign{
+		Kind: problem.SlowSegment, Key: fmt.Sprintf("segments %d", number), Subject: "network", What: "packets take longer between the nodes than usual", Over: "packets get from node to node as usual again",
+		Place: place("from", p[0], "to", p[1]), Value: new(float64(worst.Latency)), Usual: usually(worst.Usual), Unit: "ns", Since: time.Unix(0, since), Settle: settle,
+		Evidence: problem.Evidence{Flows: x.latency.through(time.Unix(0, since).Add(-time.Second), p[0], p[1])},
+		Todo:     "look at what lies between the nodes: the line, what it is carried by, the clocks of both",
+	}
+	if node, ok := common(all); ok && len(all) > 1 {
+		s.Place, s.What = place("node", node), "packets take longer to it, or from it, than usual"
+		s.Evidence.Why = fmt.Sprintf("%d segments of the node are slow", len(all))
+	}
+	return s
+}
+
+// common is the node that all segments have.
+func common(all []usual.Slow) (node uint32, ok bool) {
+	pairs := map[[2]uint32]bool{}
+	for i := range all {
+		pairs[pairOf(&all[i])] = true
+	}
+	if len(pairs) < 2 {
+		return 0, false // two lines between the same nodes
+	}
+	for _, node := range pairOf(&all[0]) {
+		if !slices.ContainsFunc(all, func(s usual.Slow) bool { p := pairOf(&s); return p[0] != node && p[1] != node }) {
+			return node, true
+		}
+	}
+	return 0, false
+}
+
+// skewedFor is how long a node's clock is not believed after a latency came out negative.
+const skewedFor = time.Minute
+
+func (x *Network) skewed(node uint32, now time.Time) bool {
+	s, known := x.skews[node]
+	return known && !s.grew.IsZero() && now.Sub(s.grew) <= skewedFor
+}
+
+// lookAtClocks takes up how often latencies of segments came out negative. The caller holds x.mu.
+func (x *Network) lookAtClocks(tables []Tables, now time.Time) {
+	counts := map[uint32]uint64{}
+	for _, q := range tables {
+		for i := range q.Links {
+			if n := uint64(q.Links[i].Value.Skews); n > 0 {
+				counts[uint32(q.Links[i].Key[0]>>32)] += n
+				counts[uint32(q.Links[i].Key[1]>>32)] += n
+			}
+		}
+	}
+	for id, n := range counts {
+		if s := x.skews[id]; n > s.count {
+			x.skews[id] = skew{n, now}
+		}
+	}
+	for id, s := range x.skews {
+		if now.Sub(s.grew) > skewedFor {
+			delete(x.skews, id)
+		}
+	}
+}
+
+func sortedKeys[V any](m map[uint32]V) []uint32 {
+	keys := make([]uint32, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, cmp.Compare[uint32])
+	return keys
+}

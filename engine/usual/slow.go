@@ -1,0 +1,105 @@
+// Slow: hops and segments whose latency is far above what is usual, by their last samples.
+
+package usual
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// Of the last slowOf samples of a place, slowBegin have to be odd before it is slow, and fewer than slowEnd before it no
+// longer is.
+const (
+	slowOf    = 4
+	slowBegin = 3
+	slowEnd   = 2
+)
+
+// maxSlow is how many places are slow at once, and slowSilence how long one is that no packet passes any more.
+const (
+	maxSlow     = 1 << 10
+	slowSilence = 10e9
+)
+
+// Slow is a place that is slow.
+type Slow struct {
+	Place
+	Latency uint32 // of its last odd samples, smoothed; nanoseconds
+	Usual   Stat   // as it was when it began
+	Since   int64  // the first odd sample, Unix nanoseconds
+	Last    int64  // the last one
+}
+
+// pace is what the last samples of a place were.
+type pace struct {
+	window uint8 // a bit each: 1 is odd; the last one is the lowest
+	is     bool  // slow
+	first  int64 // odd sample of those in window
+	seen   int64 // the last sample
+}
+
+// note takes in a sample of a hop or segment.
+func (u *Usual) note(now int64, r *Reading, p *place, odd bool) {
+	s := &p.pace
+	if s.window == 0 && !odd && !s.is {
+		s.seen = now
+		return
+	}
+	if now-s.seen >= slowSilence {
+		s.window = 0
+	}
+	if s.seen = now; s.window == 0 {
+		s.first = now
+	}
+	s.window = s.window << 1 & (1<<slowOf - 1)
+	if odd {
+		s.window |= 1
+	}
+	switch n := bits.OnesCount8(s.window); {
+	case s.is && n < slowEnd:
+		delete(u.slow, r.Place)
+		s.is = false
+	case s.is && odd:
+		x := u.slow[r.Place]
+		x.Latency, x.Last = uint32(int64(x.Latency)+(int64(r.Latency)-int64(x.Latency))/4), now
+		u.slow[r.Place] = x
+	case !s.is && n >= slowBegin && len(u.slow) < maxSlow:
+		u.slow[r.Place] = Slow{r.Place, r.Latency, p.usual, s.first, now}
+		s.is = true
+	}
+}
+
+// Slow returns the hops and segments that are slow, in the order of their keys. One that no packet has passed for a while
+// is not.
+func (u *Usual) Slow(now int64) []Slow {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	all := make([]Slow, 0, len(u.slow))
+	for at, x := range u.slow {
+		p := u.others[at.Kind].Find(at.Key)
+		if p == nil || !p.pace.is || now-p.pace.seen >= slowSilence {
+			if p != nil {
+				p.pace = pace{}
+			}
+			delete(u.slow, at)
+			continue
+		}
+		all = append(all, x)
+	}
+	slices.SortFunc(all, func(a, b Slow) int { return slices.Compare(a.sortKey(), b.sortKey()) })
+	return all
+}
+
+func (s *Slow) sortKey() []uint64 { return []uint64{uint64(s.Kind), s.Key[0], s.Key[1]} }
+
+// Seen returns the hops or segments that had a sample since a time, with the last one.
+func (u *Usual) Seen(k Kind, since int64) (all []Place) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.others[k%NumKinds].Walk(0, MaxPlaces, func(key [2]uint64, _ uint32, p *place) {
+		if p.pace.seen >= since {
+			all = append(all, Place{k, key})
+		}
+	})
+	return all
+}
