@@ -21,7 +21,7 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 		return 0
 	}
 	over := force.over(n)
-	if t.CongestionFactor != 0 && !over && !d.view.Queues.Has(d.view.bitOfKey(key)) {
+	if t.CongestionFactor != 0 && !over && !d.fabricSampleDue && !d.view.Queues.Has(d.view.bitOfKey(key)) {
 		return 0 // as in C: most packets look no queue up; what the tables show of it comes from samples
 	}
 	q, made := d.fabric.Queues.Get(now, key)
@@ -50,7 +50,7 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 	}
 	var set Set
 	if !over || !was || t.CongestionFactor == 0 || e.isEvidence(n) {
-		set = d.episode(now, f, &e.Queue, over, e.reached(now, e.end.under(&d.ends)), fresh, t)
+		set = d.episode(now, f, &e.Queue, over, e.ends(now, e.end.under(&d.ends), n), fresh, t)
 	}
 	if set != 0 {
 		d.Trigger = force.trigger(n)
@@ -229,6 +229,20 @@ func (e *episodeEnd) under(all *episodeEnd) episodeEnd {
 func (e *sharedQueue) reached(now int64, end episodeEnd) bool {
 	return (end.clear == never || e.Occupancy <= end.clear || e.Occupancy == unknown32 || now-e.occupancyAt >= end.timeout) &&
 		(end.latency == 0 || e.Latency < (end.latency+1)/2 || e.Latency == unknown32 || now-e.latencyAt >= end.timeout)
+}
+
+// mergedCalm is how many packets in a row have to be calm before an episode ends where the bitmap tells no interfaces: the
+// queues of one number of all interfaces of a node are one then, and those that are calm say nothing of the one that is not.
+const mergedCalm = 16
+
+// ends reports whether the packet ends the episode.
+func (e *sharedQueue) ends(now int64, end episodeEnd, n *hopValues) bool {
+	if !e.reached(now, end) {
+		e.calm = 0
+		return false
+	}
+	e.calm = min(e.calm+1, mergedCalm)
+	return n.Egress != unknown32 || e.calm == mergedCalm
 }
 
 // trigger returns the occupancy where that is watched and known, else the latency. Of thresholds made of what is

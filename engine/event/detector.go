@@ -153,10 +153,10 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 		d.Counters.Fired[Refresh]++
 	}
 	if usable && d.fabricSampleDue {
-		d.fabricSampleDue = false
 		d.learn(now, o)
 		d.countLatencies(now, o)
 		set |= d.updateFabric(now, f, fresh, p, o)
+		d.fabricSampleDue = false
 	} else if usable && p.watchesFabric && !(worst < p.calm && d.view.Hot&HotQueues == 0) {
 		set |= d.updateFabric(now, f, fresh, p, o)
 	}

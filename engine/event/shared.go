@@ -41,6 +41,7 @@ type sharedQueue struct {
 	occupancyAt, latencyAt int64  // when a packet of the episode last told them; 0: none did
 	told                   int64  // when it was last announced
 	record                 uint32 // of the episode, in episodes; 0: none
+	calm                   uint8  // packets in a row that would end the episode
 	over, shown            uint32 // packets of the episode over its threshold; the value of the last that was reported for it
 }
 

@@ -1,4 +1,4 @@
-// Slow: hops and segments whose latency is far above what is usual, by their last samples.
+// Slow: hops and segments whose latency is far above what is usual, by their last samples; what is odd.
 
 package usual
 
@@ -41,6 +41,10 @@ type pace struct {
 // note takes in a sample of a hop or segment.
 func (u *Usual) note(now int64, r *Reading, p *place, odd bool) {
 	s := &p.pace
+	if r.Latency == unknown {
+		s.seen = now
+		return
+	}
 	if s.window == 0 && !odd && !s.is {
 		s.seen = now
 		return
@@ -92,14 +96,34 @@ func (u *Usual) Slow(now int64) []Slow {
 
 func (s *Slow) sortKey() []uint64 { return []uint64{uint64(s.Kind), s.Key[0], s.Key[1]} }
 
-// Seen returns the hops or segments that had a sample since a time, with the last one.
-func (u *Usual) Seen(k Kind, since int64) (all []Place) {
+// Sight is a place that a packet passed, and when the last one did.
+type Sight struct {
+	Place
+	At int64 // Unix nanoseconds
+}
+
+// Seen returns the hops or segments that had a sample since a time.
+func (u *Usual) Seen(k Kind, since int64) (all []Sight) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.others[k%NumKinds].Walk(0, MaxPlaces, func(key [2]uint64, _ uint32, p *place) {
 		if p.pace.seen >= since {
-			all = append(all, Place{k, key})
+			all = append(all, Sight{Place{k, key}, p.pace.seen})
 		}
 	})
 	return all
+}
+
+// isOdd reports whether x is far above what is usual.
+func (s *Stat) isOdd(x, floor uint32) bool {
+	return s.Known && x >= floor && uint64(x) >= Factor*uint64(max(s.P99, 1))
+}
+
+// isOdd reports whether a packet's values are far above what is usual in the queue. Where both are known, an
+// occupancy counts only with a latency above the floor.
+func (q *queue) isOdd(r *Reading) bool {
+	if r.Occupancy != unknown && q.usualOccupancy.isOdd(r.Occupancy, 0) && (r.Latency == unknown || r.Latency >= floor) {
+		return true
+	}
+	return r.Latency != unknown && q.usual.isOdd(r.Latency, floor)
 }

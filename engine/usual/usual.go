@@ -139,7 +139,7 @@ func (u *Usual) learn(now int64, r *Reading) (odd bool) {
 			p.roll(now, p.latency.values)
 		}
 		odd = p.add(r.Latency)
-		if r.Kind != Path && r.Latency != unknown {
+		if r.Kind != Path {
 			u.note(now, r, p, odd)
 		}
 		return odd
@@ -181,20 +181,6 @@ func (p *place) add(x uint32) (odd bool) {
 		p.latency.add(x)
 	}
 	return false
-}
-
-// isOdd reports whether x is far above what is usual.
-func (s *Stat) isOdd(x, floor uint32) bool {
-	return s.Known && x >= floor && uint64(x) >= Factor*uint64(max(s.P99, 1))
-}
-
-// isOdd reports whether a packet's values are far above what is usual in the queue. Where both are known, an
-// occupancy counts only with a latency above the floor.
-func (q *queue) isOdd(r *Reading) bool {
-	if r.Occupancy != unknown && q.usualOccupancy.isOdd(r.Occupancy, 0) && (r.Latency == unknown || r.Latency >= floor) {
-		return true
-	}
-	return r.Latency != unknown && q.usual.isOdd(r.Latency, floor)
 }
 
 // roll ends the minute at hand, in which so many values were learned. forget: what was odd for so long is usual

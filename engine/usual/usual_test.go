@@ -295,3 +295,55 @@ func FuzzDecode(f *testing.F) {
 		u.Learn(5*minute, []Reading{{aQueue, 5, 6}, {aHop, 5, unknown}})
 	})
 }
+
+// TestSlow: a hop is slow when three of its last four samples are far above what is usual, with the values of now and of
+// before, and no longer when the last ones are as usual, or none come; one sample that is odd, or a place that is not known
+// yet, is nothing. Segments are the same; a path is not listed.
+func TestSlow(t *testing.T) {
+	u, r := newTest(t), rand.New(rand.NewPCG(3, 4))
+	aSegment, aPath := Place{Segment, [2]uint64{101 << 32, 202 << 32}}, Place{Path, [2]uint64{5}}
+	jitter := func() (uint32, uint32) { return 1700 + uint32(r.IntN(500)), unknown }
+	next := int64(0)
+	for _, p := range []Place{aHop, aSegment, aPath} {
+		next = learnFor(u, p, 1000, 3, jitter)
+	}
+	now := next * minute
+	pass := func(p Place, latencies ...uint32) (odd bool) {
+		for _, x := range latencies {
+			now += 1e6
+			_, odd = u.Learn(now, []Reading{{p, x, unknown}})
+		}
+		return odd
+	}
+	if pass(aHop, 1700, 900_000, 1700, 1700, 900_000, 1700, 900_000, 1800); len(u.Slow(now)) != 0 {
+		t.Errorf("some odd packets: %+v", u.Slow(now))
+	}
+	begin := now
+	for _, p := range []Place{aHop, aSegment, aPath} {
+		if !pass(p, 300_000, 300_000, 300_000, 300_000, 302_000) {
+			t.Errorf("%v: nothing odd", p)
+		}
+	}
+	all := u.Slow(now)
+	if len(all) != 2 || all[0].Place != aHop || all[1].Place != aSegment {
+		t.Fatalf("slow: %+v", all)
+	}
+	if s := all[0]; s.Latency < 300_000 || s.Latency > 302_000 || s.Usual.Median < 1700 || s.Usual.Median > 2200 || s.Since > begin+1e6 || s.Last != begin+5e6 {
+		t.Errorf("%+v", s)
+	}
+	if pass(aHop, 1700, 1800, 1700); len(u.Slow(now)) != 1 {
+		t.Errorf("as usual again: %+v", u.Slow(now))
+	}
+	if now += slowSilence; len(u.Slow(now)) != 0 {
+		t.Errorf("after a silence: %+v", u.Slow(now))
+	}
+	if seen := u.Seen(Hop, now-slowSilence-20e6); len(seen) != 1 || seen[0].Place != aHop {
+		t.Errorf("seen: %+v", seen)
+	}
+	for n := range uint64(maxSlow + 100) {
+		pass(Place{Hop, [2]uint64{n<<32 | 7}}, 300_000, 300_000, 300_000, 300_000)
+	}
+	if len(u.slow) > maxSlow {
+		t.Errorf("%d are slow", len(u.slow))
+	}
+}

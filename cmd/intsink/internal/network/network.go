@@ -147,7 +147,7 @@ type Tables struct {
 // Known is what all workers together know.
 type Known struct {
 	Slow     []usual.Slow     // places that are slow now
-	Hops     []usual.Place    // hops that a packet passed lately
+	Hops     []usual.Sight    // hops that a packet passed lately
 	Episodes []episode.Record // that are open
 	Usual    func(usual.Place) (usual.Value, bool)
 }
@@ -156,12 +156,15 @@ type Known struct {
 const What = inspect.Queues | inspect.Links | inspect.Ways
 
 // look takes the nodes up that tables show. The caller holds x.mu.
-func (x *Network) look(tables []Tables, now time.Time) {
+func (x *Network) look(tables []Tables, k *Known, now time.Time) {
 	sights := map[uint32]time.Time{}
 	sight := func(node uint32, at time.Time) {
 		if at.After(sights[node]) {
 			sights[node] = at
 		}
+	}
+	for _, h := range k.Hops {
+		sight(hopOf(h.Key).node, time.Unix(0, h.At))
 	}
 	for _, q := range tables {
 		for i := range q.Queues {

@@ -18,7 +18,7 @@ const settle = 5 * time.Second
 func (x *Network) Look(tables []Tables, k *Known, now time.Time) (all []problem.Sign) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.look(tables, now)
+	x.look(tables, k, now)
 	x.latency.forget(now)
 	x.balance(now)
 	x.missing(now)

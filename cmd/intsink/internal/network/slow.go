@@ -151,7 +151,7 @@ func (x *Network) hasFullQueue(h hop) bool {
 	return false
 }
 
-func (x *Network) slowHop(id uint32, n *slowNode, used []usual.Place) problem.Sign {
+func (x *Network) slowHop(id uint32, n *slowNode, used []usual.Sight) problem.Sign {
 	since := time.Unix(0, n.since)
 	return problem.Sign{
 		Kind: problem.SlowHop, Key: fmt.Sprintf("slow node %d", id), Subject: "network", Place: n.place(id, used), What: "packets take longer through it than usual", Over: "packets pass it as usual again",
@@ -162,7 +162,7 @@ func (x *Network) slowHop(id uint32, n *slowNode, used []usual.Place) problem.Si
 }
 
 // place is the node, with the interface that all slow ways have in common where others of the node are as usual.
-func (n *slowNode) place(id uint32, used []usual.Place) []problem.Part {
+func (n *slowNode) place(id uint32, used []usual.Sight) []problem.Part {
 	parts := place("node", id)
 	first := n.hops[0]
 	sameIn, sameOut, otherIn, otherOut := true, true, false, false

@@ -3,6 +3,7 @@ package problem
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -217,5 +218,31 @@ func (l *logged) wantTold(t *testing.T, want ...string) {
 	t.Helper()
 	if !slices.Equal(l.told, want) {
 		t.Errorf("told %q, want %q", l.told, want)
+	}
+}
+
+// TestKindTurns: what is wrong becomes another kind of the same problem, which is told, and stays one.
+func TestKindTurns(t *testing.T) {
+	var told []string
+	l := New(func() *slog.Logger { return slog.New(slog.DiscardHandler) }, func(event string, p *Problem) { told = append(told, event+" "+string(p.Kind)+" "+string(p.Severity)) })
+	now := time.Unix(1000, 0)
+	look := func(kinds ...Kind) {
+		now = now.Add(time.Second)
+		var signs []Sign
+		for _, k := range kinds {
+			signs = append(signs, Sign{Kind: k, Key: "node 203", Place: one("node", "203"), Since: now})
+		}
+		l.Look("network", signs, now)
+	}
+	look(PathChanged)
+	look(PathChanged)
+	look(NodeGone)
+	look(NodeGone)
+	look()
+	if want := []string{"begin path_changed warning", "turn node_gone error", "end node_gone error"}; !slices.Equal(told, want) {
+		t.Errorf("%q, want %q", told, want)
+	}
+	if len(l.ended) != 1 {
+		t.Errorf("%d problems", len(l.ended))
 	}
 }

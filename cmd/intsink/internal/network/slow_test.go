@@ -1,0 +1,152 @@
+package network
+
+import (
+	"slices"
+	"testing"
+
+	"intsink/cmd/intsink/internal/problem"
+	"intsink/engine/episode"
+	"intsink/engine/event"
+	"intsink/engine/inspect"
+	"intsink/engine/usual"
+)
+
+func slowHopAt(second float64, node uint32, ingress, egress uint16) usual.Slow {
+	return usual.Slow{Place: usual.Place{Kind: usual.Hop, Key: usual.HopKey(node, ingress, egress)}, Latency: 300_000, Usual: usual.Stat{Known: true, Median: 3000, P99: 4000}, Since: at(second).UnixNano(), Last: at(second).UnixNano()}
+}
+
+func slowSegmentAt(second float64, from, to uint32) usual.Slow {
+	return usual.Slow{Place: usual.Place{Kind: usual.Segment, Key: [2]uint64{uint64(from)<<32 | 1, uint64(to)<<32 | 1<<16}}, Latency: 900_000, Usual: usual.Stat{Known: true, Median: 900, P99: 1000}, Since: at(second).UnixNano()}
+}
+
+// hopsOf are hops that were passed just now.
+func hopsOf(all ...usual.Slow) (seen []usual.Sight) {
+	for _, s := range all {
+		seen = append(seen, usual.Sight{Place: s.Place, At: s.Since})
+	}
+	return seen
+}
+
+// TestSlowNode: all slow ways through a node are one problem, whose place names the interface that they have in common where
+// others are as usual, and does not shrink while they get well; flows that take longer through it are its evidence.
+func TestSlowNode(t *testing.T) {
+	x := New()
+	a, b, c := slowHopAt(10, 202, 1, 2), slowHopAt(10, 202, 3, 2), slowHopAt(10, 202, 1, 1)
+	used := hopsOf(a, b, c)
+	x.Observe(&inspect.Notice{Time: at(10).UnixNano(), Events: event.HopLatency.Set(), Tracked: true, Known: true, Key: key(1), Path: ways[1]})
+	x.Observe(&inspect.Notice{Time: at(10).UnixNano(), Events: event.HopLatency.Set(), Tracked: true, Known: true, Key: key(2), Path: ways[2]})
+	want(t, 10.2, x.Look(nil, &Known{Slow: []usual.Slow{a}, Hops: used}, at(10.2))) // not yet
+	signs := x.Look(nil, &Known{Slow: []usual.Slow{a, b}, Hops: used}, at(11))
+	want(t, 11, signs, "slow_hop node 202 egress 2")
+	if s := signs[0]; *s.Value != 300_000 || *s.Usual != 3000 || !s.Since.Equal(at(10)) || len(s.Evidence.Flows) != 1 {
+		t.Errorf("%+v", s)
+	}
+	want(t, 12, x.Look(nil, &Known{Slow: []usual.Slow{a, b, c}, Hops: used}, at(12)), "slow_hop node 202")
+	want(t, 13, x.Look(nil, &Known{Slow: []usual.Slow{a}, Hops: used}, at(13)), "slow_hop node 202")
+	want(t, 14, x.Look(nil, &Known{Hops: used}, at(14)))
+}
+
+// TestSlowSegments: segments that have a node in common are one problem, others one each; those of a node whose latencies
+// come out negative are none.
+func TestSlowSegments(t *testing.T) {
+	x := New()
+	k := &Known{Slow: []usual.Slow{slowSegmentAt(10, 101, 202), slowSegmentAt(10, 102, 202), slowSegmentAt(10, 202, 301), slowSegmentAt(10, 103, 203)}}
+	signs := x.Look(nil, k, at(11))
+	want(t, 11, signs, "slow_segment node 202", "slow_segment from 103 to 203")
+	keys := []string{signs[0].Key, signs[1].Key}
+	signs = x.Look(nil, &Known{Slow: k.Slow[1:]}, at(12))
+	want(t, 12, signs, "slow_segment node 202", "slow_segment from 103 to 203")
+	if !slices.Equal(keys, []string{signs[0].Key, signs[1].Key}) || keys[0] == keys[1] {
+		t.Errorf("they are other problems: %v, %s, %s", keys, signs[0].Key, signs[1].Key)
+	}
+	q := tables(13, nil)
+	q[0].Links = []inspect.Row[event.Link]{{Key: k.Slow[0].Key, Value: event.Link{Skews: 5}}}
+	x.Look(q, k, at(13))
+	want(t, 14, x.Look(q, k, at(14)), "slow_segment from 103 to 203")
+}
+
+// congestedNow is a queue in an episode.
+func congestedNow(node uint32, egress uint16, queue uint8, latency, occupancy uint32) inspect.Row[event.Queue] {
+	return inspect.Row[event.Queue]{Key: [2]uint64{uint64(node)<<32 | uint64(egress), uint64(queue)}, Value: event.Queue{Congested: true, Since: at(10).UnixNano(), Latency: latency, Occupancy: occupancy, Seen: at(11).UnixNano()}}
+}
+
+// TestQueueOrNode: a queue that is not fuller than usual is a slow node, one that is fuller is congested, and its hops are
+// then no problem of their own, nor shortly after; queues of one interface are one problem. Where nobody tells how full
+// queues are, it is the queue's trouble if one interface has it, and the node's if several have it. Thresholds that somebody
+// wrote count as they are.
+func TestQueueOrNode(t *testing.T) {
+	known := func(hops ...usual.Slow) *Known {
+		return &Known{Slow: hops, Hops: hopsOf(hops...), Usual: func(p usual.Place) (usual.Value, bool) {
+			return usual.Value{Latency: usual.Stat{Known: true, Median: 3000, P99: 4000}, Occupancy: usual.Stat{Known: true, Median: 40, P99: 80}}, true
+		}}
+	}
+	for name, c := range map[string]struct {
+		queues []inspect.Row[event.Queue]
+		known  *Known
+		wrote  bool
+		want   []string
+	}{
+		"full":                   {queues: []inspect.Row[event.Queue]{congestedNow(302, 15, 2, 1_700_000, 9000)}, known: known(slowHopAt(10, 302, 1, 15)), want: []string{"queue_congested node 302 egress 15 queue 2"}},
+		"two of an interface":    {queues: []inspect.Row[event.Queue]{congestedNow(302, 15, 2, 1_700_000, 9000), congestedNow(302, 15, 3, 1_700_000, 9000)}, known: known(), want: []string{"queue_congested node 302 egress 15 queue 2"}},
+		"as full as usual":       {queues: []inspect.Row[event.Queue]{congestedNow(202, 1, 0, 300_000, 50), congestedNow(202, 2, 0, 300_000, 60)}, known: known(slowHopAt(10, 202, 1, 1)), want: []string{"slow_hop node 202"}},
+		"no hop is known":        {queues: []inspect.Row[event.Queue]{congestedNow(202, 1, 0, 300_000, 50)}, known: known(), want: []string{"slow_hop node 202"}},
+		"nobody tells, one":      {queues: []inspect.Row[event.Queue]{congestedNow(202, 1, 0, 300_000, unknown)}, known: known(slowHopAt(10, 202, 1, 1)), want: []string{"queue_congested node 202 egress 1 queue 0"}},
+		"nobody tells, two":      {queues: []inspect.Row[event.Queue]{congestedNow(202, 1, 0, 300_000, unknown), congestedNow(202, 2, 0, 300_000, unknown)}, known: known(slowHopAt(10, 202, 1, 1)), want: []string{"slow_hop node 202"}},
+		"somebody wrote numbers": {queues: []inspect.Row[event.Queue]{congestedNow(202, 1, 0, 300_000, 50)}, known: known(slowHopAt(10, 202, 1, 1)), wrote: true, want: []string{"queue_congested node 202 egress 1 queue 0"}},
+		"without interfaces":     {queues: []inspect.Row[event.Queue]{congestedNow(302, noInterface, 2, unknown, 9000)}, known: known(), want: []string{"queue_congested node 302 queue 2"}},
+	} {
+		x, q := New(), tables(11, nil)
+		q[0].Queues, q[0].Auto = c.queues, !c.wrote
+		if got := kinds(x.Look(q, c.known, at(11))); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		if c.want[0][0] == 'q' {
+			want(t, 14, x.Look(nil, &Known{Slow: c.known.Slow}, at(14))) // the hop gets well a little later
+		}
+	}
+}
+
+// TestWhoFillsIt: culprits, victims and the episode stand in the problem, and what is usual.
+func TestWhoFillsIt(t *testing.T) {
+	b := episode.New()
+	row := congestedNow(302, 15, 2, 1_700_000, 9000)
+	id := b.Begin(at(10).UnixNano(), row.Key, 3000, 40)
+	for n := range 100 {
+		k, small := key(1), key(2+n%10)
+		b.Count(at(10.5).UnixNano(), id, &episode.Packet{Flow: &k, Bytes: 1400, Latency: 1_700_000, Occupancy: 9000})
+		b.Count(at(10.5).UnixNano(), id, &episode.Packet{Flow: &small, Bytes: 100, Latency: 1_700_000, Occupancy: 9000})
+	}
+	q := tables(11, nil)
+	q[0].Queues, q[0].Auto = []inspect.Row[event.Queue]{row}, true
+	k := &Known{Episodes: b.Open(), Usual: func(usual.Place) (usual.Value, bool) {
+		return usual.Value{Latency: usual.Stat{Known: true, Median: 1700}}, true
+	}}
+	l := problem.New(nil, func(_ string, p *problem.Problem) {
+		e := &p.Evidence
+		if p.Amount() != "1.7ms, 1000 x its usual 1.7us" || e.Episode != id || len(e.Culprits) != 5 || e.Culprits[0].Share < 0.9 || e.Culprits[0].Flow != inspect.FlowID(new(key(1))) || len(e.Victims) != 5 {
+			t.Errorf("%s: %+v", p.Amount(), e)
+		}
+	})
+	signs := New().Look(q, k, at(11))
+	signs[0].Told = true
+	if l.Look("network", signs, at(11)); l.Now()[problem.QueueCongested] != 1 {
+		t.Errorf("%v", l.Now())
+	}
+}
+
+// TestFlowsComeBack: flows that go back to a node that they left end that problem, and are none for the node that they were
+// on meanwhile.
+func TestFlowsComeBack(t *testing.T) {
+	x := New()
+	for s := range 20 {
+		x.Look(tables(float64(s), ways, 101, 201, 202, 203, 204, 301), &Known{}, at(float64(s)))
+	}
+	for flow := range 15 {
+		x.Observe(moved(20+float64(flow)/20, flow, ways[2], ways[3]))
+	}
+	want(t, 21, x.Look(tables(21, ways, 101, 201, 202, 204, 301), &Known{}, at(21)), "path_changed node 203")
+	for flow := range 15 {
+		x.Observe(moved(40+float64(flow)/20, flow, ways[3], ways[2]))
+	}
+	want(t, 41, x.Look(tables(41, ways, 101, 201, 202, 203, 204, 301), &Known{}, at(41)))
+}
