@@ -31,13 +31,13 @@ type episodes struct{ held []*heldEpisode }
 
 // heldEpisode is one episode of one queue.
 type heldEpisode struct {
-	whole  record.Episode
-	key    streams.Key // of the stream that told of it first
-	start  int64
-	time   int64         // of the record, Unix nanoseconds
-	due    time.Duration // when its record is to be made; 0: it is made
-	told   time.Duration // when a sink told of it last
-	parts  []episodePart
+	whole record.Episode
+	key   streams.Key // of the stream that told of it first
+	start int64
+	time  int64         // of the record, Unix nanoseconds
+	due   time.Duration // when its record is to be made; 0: it is made
+	told  time.Duration // when a sink told of it last
+	parts []episodePart
 }
 
 // episodePart is the episode as one sink knows it.

@@ -120,7 +120,9 @@ func TestEpisodesAreBounded(t *testing.T) {
 
 // TestJoinedFlowsAreThoseWithMost: a flow that two sinks name is one, and of more than there is room for the largest stay.
 func TestJoinedFlowsAreThoseWithMost(t *testing.T) {
-	flow := func(n int, sum uint64) report.EpisodeFlow { return report.EpisodeFlow{SourcePort: uint16(n), Sum: sum, Over: 1} }
+	flow := func(n int, sum uint64) report.EpisodeFlow {
+		return report.EpisodeFlow{SourcePort: uint16(n), Sum: sum, Over: 1}
+	}
 	var all [report.MostFlows]report.EpisodeFlow
 	n := 0
 	for i := range report.MostFlows {
