@@ -146,7 +146,7 @@ func anyFrame(t *testing.T, r *rand.Rand, nested [][]byte) []byte {
 	case 5, 6, 7:
 		return reported(t, r)
 	}
-	source := intgen.Source{UDPPort: 5000, Bitmap: []uint16{0xf000, 0xf000, 0xf900, 0xe000}[r.IntN(4)], MaxHops: 20, DomainID: uint16(r.IntN(8) / 7)}
+	source := intgen.Source{UDPPort: 5000, Bitmap: []uint16{0xf000, 0xf000, 0xf900, 0xe000, 0x9000, 0x8000, 0xb000}[r.IntN(7)], MaxHops: 20, DomainID: uint16(r.IntN(8) / 7)}
 	hops := make([]intgen.Hop, []int{1, 2, 4, 7}[r.IntN(4)])
 	for i := range hops {
 		hops[i] = intgen.Hop{NodeID: uint32(i), Ingress: 1, Egress: 2, LatencyNs: 10_000 + uint32(r.IntN(100))}

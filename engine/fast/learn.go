@@ -100,8 +100,11 @@ const etherTypeAt = 12
 // noHops is more hops than any path has.
 const noHops = 0xff
 
-// pathHops is where flows.Flow has the hops of its path, in bits from Generation on.
-const pathHops = 48
+// pathHops is where flows.Flow has the hops of its path, flagsFrom where it has its flags, in bits from Generation on.
+const (
+	pathHops  = 48
+	flagsFrom = 24
+)
 
 // flags handles TCP flags that end a flow: a packet with one gets a template of its own, which is
 // compared with no flow's hops, so that it is deferred.
