@@ -12,6 +12,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
+	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/flows"
@@ -260,10 +261,15 @@ func TestLongWayChangesNothing(t *testing.T) {
 			r.Own = []*INTRules{&own}
 		},
 		"watches by link": func(r *Rules) { sample(r, 3); r.Watches[0].Ingress, r.Watches[4].Ingress = []uint16{2}, []uint16{0, 1} },
-		"tap":             func(r *Rules) { sample(r, 5) },
-		"long fragments":  func(r *Rules) { r.Report.Fragment = 1200 },
-		"checksums kept":  func(r *Rules) { sample(r, 3); r.INT.KeepChecksum = true },
-		"no Destination":  func(r *Rules) { sample(r, 3); r.INT.Ignored[inthdr.Destination] = true },
+		"flows by what is inside": func(r *Rules) {
+			sample(r, 3)
+			r.InnerKeys = true
+			r.Watches[0].Layer = watch.OuterLayer
+		},
+		"tap":            func(r *Rules) { sample(r, 5) },
+		"long fragments": func(r *Rules) { r.Report.Fragment = 1200 },
+		"checksums kept": func(r *Rules) { sample(r, 3); r.INT.KeepChecksum = true },
+		"no Destination": func(r *Rules) { sample(r, 3); r.INT.Ignored[inthdr.Destination] = true },
 	} {
 		t.Run(name, func(t *testing.T) { sameTheLongWay(t, name == "tap", false, nested, change) })
 		t.Run(name+" portable", func(t *testing.T) { sameTheLongWay(t, name == "tap", true, nested, change) })

@@ -20,6 +20,8 @@ type Parsed struct {
 	Layout *inthdr.Layout // of one hop
 	Outers *inthdr.Outers
 
+	Inner *flows.Key // the packet's key, where flows are told apart by what is in tunnels; else nil
+
 	NumberAt, NumberLen int // where its sequence number stands; NumberLen 0: it has none
 }
 
@@ -65,6 +67,9 @@ func (m *draft) cast(p *Parsed) bool {
 		m.only(&p.Outers[0])
 	} else {
 		m.only(l)
+	}
+	if m.hasVNI {
+		m.t.keyRest = flows.WithVNI(m.t.keyRest, m.vni)
 	}
 	m.hops(i, p.Layout)
 	m.number(p)
