@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"intsink/exporters/record"
 )
 
 // clickHouse is a server inside of a process of its own.
@@ -120,7 +122,22 @@ func (c *clickHouse) runFile(name string, replace ...string) {
 	}
 }
 
-// insert stores records, as collect does over HTTP.
+// insertColumns stores records as columns, as collect does over HTTP.
+func (c *clickHouse) insertColumns(records *record.Columns) {
+	c.t.Helper()
+	records.Seal()
+	block, err := records.AppendNative(nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	path := filepath.Join(c.t.TempDir(), "records.native")
+	if err := os.WriteFile(path, block, 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	c.must("INSERT INTO int.reports FROM INFILE '" + path + "' SETTINGS input_format_skip_unknown_fields = 1 FORMAT Native")
+}
+
+// insert stores records from JSON.
 func (c *clickHouse) insert(records []byte) {
 	c.t.Helper()
 	path := filepath.Join(c.t.TempDir(), "records.json")

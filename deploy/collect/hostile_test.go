@@ -23,6 +23,7 @@ func TestAnyRecordIsTaken(t *testing.T) {
 	d, now, n := record.NewDecoder(record.Options{}), time.Now(), 0
 	var lines []byte
 	var messages [][]byte
+	columns := record.NewColumns()
 	for i := range 20000 {
 		b := append([]byte(nil), packets[rng.IntN(len(packets))]...)
 		for range rng.IntN(6) {
@@ -42,6 +43,7 @@ func TestAnyRecordIsTaken(t *testing.T) {
 		got, _ := d.Records(b, &o, func(r *record.Record) {
 			lines = append(record.AppendJSON(lines, r), '\n')
 			messages = append(messages, record.AppendProto(nil, r))
+			columns.Append(r)
 		})
 		n += got
 	}
@@ -61,7 +63,14 @@ func TestAnyRecordIsTaken(t *testing.T) {
 	produce(messages...)
 	p.waitFor("SELECT count() AS n FROM int.reports", countRow(n))
 	const sums = "SELECT sum(cityHash64(* EXCEPT (time, received))) AS n FROM int.reports"
-	if got, want := p.must(sums), c.must(sums); got != want {
+	want := c.must(sums)
+	if got := p.must(sums); got != want {
 		t.Errorf("rows from protobuf differ from those from JSON: %s, %s", got, want)
+	}
+	native := startClickHouse(t)
+	native.runFile("clickhouse.sql")
+	native.insertColumns(columns)
+	if got := native.must(sums); got != want {
+		t.Errorf("rows from columns differ from those from JSON: %s, %s", got, want)
 	}
 }

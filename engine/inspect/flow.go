@@ -4,7 +4,6 @@ package inspect
 
 import (
 	"intsink/engine/event"
-	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 
@@ -86,15 +85,12 @@ func (l *Limits) copyFrom(f *flows.Flow) {
 
 // MaxHopLatency returns the highest latency last reported of a hop; false where none is known.
 func (r *Flow) MaxHopLatency() (ns uint32, known bool) {
-	return highest(r.Hops[:r.NumHops])
+	return highest(r.Hops[:r.NumHops]), r.NumHops > 0
 }
 
-// highest returns the highest reference of hops; false where none has one.
-func highest(hops []flows.Hop) (ns uint32, known bool) {
+func highest(hops []flows.Hop) (ns uint32) {
 	for i := range hops {
-		if ref := hops[i].Ref; ref != inthdr.Unknown {
-			ns, known = max(ns, ref), true
-		}
+		ns = max(ns, hops[i].Ref)
 	}
-	return ns, known
+	return ns
 }

@@ -25,8 +25,7 @@ func (o Order) of(f *flows.Flow) uint64 {
 		}
 		return uint64(f.EndRef)
 	case ByHopLatency:
-		ns, _ := highest(f.Hops[:min(f.NumHops, flows.MaxHops)])
-		return uint64(ns)
+		return uint64(highest(f.Hops[:min(f.NumHops, flows.MaxHops)]))
 	}
 	packets, bytes := f.Totals()
 	if o == ByBytes {

@@ -54,7 +54,7 @@ func newHand(t *testing.T, s *server, c Config) *hand {
 	if c.URL == "" {
 		c.URL = s.URL + "/?table=t"
 	}
-	h := &hand{t: t, s: s, from: collecttest.NewHand(collect.JSON), now: time.Unix(1700000000, 0), log: &lines{}}
+	h := &hand{t: t, s: s, from: collecttest.NewHand(collect.Columns), now: time.Unix(1700000000, 0), log: &lines{}}
 	h.Output = output(t, c)
 	h.clock = func() time.Time { return h.now }
 	log := collect.NewLog(slog.New(slog.NewTextHandler(h.log, nil)))

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"intsink/exporters/collect"
+	"intsink/exporters/record"
 )
 
 // Config configures one output.
@@ -42,6 +43,9 @@ type Output struct {
 	since time.Time // when the block got its first record
 	full  bool      // a delivery did not fit: the block is to be sent
 	way   *insert   // the block that is on its way; nil: none
+
+	columns *record.Columns // of the block that was sent last, and
+	native  []byte          // its bytes: memory for the next
 }
 
 // New makes an output. It connects to nothing yet: an error is one of the configuration.
@@ -56,14 +60,12 @@ func New(c Config) (*Output, error) {
 		return nil, errors.New("the URL names no table: write it as a parameter, such as http://ch:8123/?table=int.reports")
 	}
 	q.Del("table")
-	q.Set("query", "INSERT INTO "+quote(table)+" FORMAT JSONEachRow")
-	for name, value := range map[string]string{"date_time_input_format": "best_effort", "input_format_skip_unknown_fields": "1"} {
-		if !q.Has(name) {
-			q.Set(name, value)
-		}
+	q.Set("query", "INSERT INTO "+quote(table)+" FORMAT Native")
+	if skip := "input_format_skip_unknown_fields"; !q.Has(skip) { // columns that an older table lacks
+		q.Set(skip, "1")
 	}
 	u.RawQuery = q.Encode()
-	return &Output{c: c, insert: u, table: table, clock: time.Now, client: newClient(c.TLS)}, nil
+	return &Output{c: c, insert: u, table: table, clock: time.Now, columns: record.NewColumns(), client: newClient(c.TLS)}, nil
 }
 
 // newClient makes a client that follows no redirect: it would go on with a GET without the rows, take the
@@ -85,8 +87,8 @@ func quote(table string) string {
 	return strings.Join(parts, ".")
 }
 
-// Format returns JSON: blocks are inserted as JSONEachRow.
-func (o *Output) Format() collect.Format { return collect.JSON }
+// Format returns Columns: blocks are inserted in format Native.
+func (o *Output) Format() collect.Format { return collect.Columns }
 
 // MaxBlock is how many bytes of memory a block takes at most, unless one delivery is larger.
 // An output holds two blocks: one that it gathers and one that is being inserted.

@@ -49,10 +49,10 @@ func TestInsert(t *testing.T) {
 	posts := s.received()
 	last := posts[len(posts)-1]
 	q := last.URL.Query()
-	if q.Get("query") != "INSERT INTO `int`.`reports` FORMAT JSONEachRow" || q.Has("table") || q.Get("max_insert_threads") != "1" {
+	if q.Get("query") != "INSERT INTO `int`.`reports` FORMAT Native" || q.Has("table") || q.Get("max_insert_threads") != "1" {
 		t.Errorf("query %v", q)
 	}
-	if q.Get("date_time_input_format") != "best_effort" || q.Get("input_format_skip_unknown_fields") != "1" {
+	if q.Get("decompress") != "1" || q.Get("input_format_skip_unknown_fields") != "1" {
 		t.Errorf("settings %v", q)
 	}
 	if h := last.Header; last.Method != http.MethodPost || h.Get("X-ClickHouse-User") != "intsink" || h.Get("X-ClickHouse-Key") != "secret" {
@@ -91,9 +91,9 @@ func TestNewRefuses(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	for _, c := range []struct{ name, url, parameter, want string }{
-		{"of the URL win", "/?table=t&date_time_input_format=basic", "date_time_input_format", "basic"},
+		{"of the URL win", "/?table=t&input_format_skip_unknown_fields=0", "input_format_skip_unknown_fields", "0"},
 		{"of the URL win although empty", "/?table=t&input_format_skip_unknown_fields=", "input_format_skip_unknown_fields", ""},
-		{"a query of the URL does not", "/?table=t&query=DROP", "query", "INSERT INTO `t` FORMAT JSONEachRow"},
+		{"a query of the URL does not", "/?table=t&query=DROP", "query", "INSERT INTO `t` FORMAT Native"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := output(t, Config{URL: "http://ch:8123" + c.url})

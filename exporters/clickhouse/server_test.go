@@ -1,16 +1,17 @@
 package clickhouse
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+
+	"intsink/exporters/record/nativetest"
 )
 
 // answer answers an insert, and reports whether the server stores its rows. If it writes nothing,
@@ -89,23 +90,21 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func readPost(r *http.Request) (p post, err error) {
 	p.Request, p.token = r, r.URL.Query().Get("insert_deduplication_token")
-	if coding := r.Header.Get("Content-Encoding"); coding != "gzip" {
-		return p, fmt.Errorf("the content is in %q", coding)
+	if q := r.URL.Query(); q.Get("decompress") != "1" || !strings.HasSuffix(q.Get("query"), " FORMAT Native") {
+		return p, fmt.Errorf("the query is %v", q)
 	}
-	z, err := gzip.NewReader(r.Body)
-	if err != nil {
-		return p, err
-	}
-	for lines := bufio.NewScanner(z); lines.Scan(); p.rows++ {
+	rows, err := nativetest.Inserted(r.Body)
+	p.rows = len(rows)
+	for _, text := range rows {
 		var row struct{ ID, Type string }
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+		if err := json.Unmarshal(text, &row); err != nil {
 			return p, err
 		}
 		if row.Type == "report" {
 			p.ids = append(p.ids, row.ID)
 		}
 	}
-	return p, nil
+	return p, err
 }
 
 // set replaces the answer to the inserts that come from now on.

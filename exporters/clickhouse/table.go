@@ -34,6 +34,7 @@ var advice = map[string]string{
 	"81":  "there is no such database: create it with " + schema + ", or mend table= in the URL",
 	"16":  "the table has other columns: compare it with " + schema,
 	"53":  "a column has another type than the records: compare it with " + schema,
+	"70":  "a column has another type than the records: compare it with " + schema,
 	"27":  "a column has another type than the records: compare it with " + schema,
 	"164": "the user may only read: it needs the right INSERT on the table",
 	"192": "there is no such user: see user",

@@ -22,6 +22,7 @@ type Format uint8
 const (
 	JSON     Format = iota // an object a record, each followed by a line feed
 	Protobuf               // a message intsink.v1.Report a record, without its length in front
+	Columns                // record.Columns: Batch.Columns has them, not Bytes
 	numFormats
 )
 
@@ -31,7 +32,8 @@ type Batch struct {
 	entries []spool.Entry
 	items   []item
 	encoded [numFormats][]byte
-	bytes   int // size of the batch in a queue, set by seal
+	columns *record.Columns // nil until the batch had some
+	bytes   int             // size of the batch in a queue, set by seal
 	refs    atomic.Int32
 }
 
@@ -79,6 +81,17 @@ func (b *Batch) Record(f Format, i int) []byte {
 	return r
 }
 
+// Columns returns the records as columns, for outputs with that format.
+func (b *Batch) Columns() *record.Columns { return b.columns }
+
+// has reports whether the batch has its records in format f.
+func (b *Batch) has(f Format) bool {
+	if f == Columns {
+		return b.columns != nil && b.columns.Len() > 0
+	}
+	return len(b.encoded[f]) > 0
+}
+
 // Flow returns a hash of record i's flow, the same for both directions. It returns false if
 // the record has no flow.
 func (b *Batch) Flow(i int) (uint64, bool) { return b.items[i].flow, b.items[i].flow != 0 }
@@ -94,6 +107,12 @@ func (b *Batch) add(r *record.Record, formats uint8) {
 	}
 	if formats&(1<<Protobuf) != 0 {
 		b.encoded[Protobuf] = record.AppendProto(b.encoded[Protobuf], r)
+	}
+	if formats&(1<<Columns) != 0 {
+		if b.columns == nil {
+			b.columns = record.NewColumns()
+		}
+		b.columns.Append(r)
 	}
 	for f := range b.encoded {
 		it.end[f] = uint32(len(b.encoded[f]))
@@ -160,6 +179,9 @@ func newBatch(bytes int) *Batch {
 	for f := range b.encoded {
 		b.encoded[f] = b.encoded[f][:0]
 	}
+	if b.columns != nil {
+		b.columns.Reset()
+	}
 	b.refs.Store(1)
 	return b
 }
@@ -181,8 +203,16 @@ func (b *Batch) room() int {
 	for f := range b.encoded {
 		n += cap(b.encoded[f])
 	}
+	if b.columns != nil {
+		n += b.columns.Size()
+	}
 	return n
 }
 
 // seal sets the size that the batch has in queues. Nothing is added afterwards.
-func (b *Batch) seal() { b.bytes = b.room() }
+func (b *Batch) seal() {
+	if b.columns != nil {
+		b.columns.Seal()
+	}
+	b.bytes = b.room()
+}

@@ -10,6 +10,7 @@ import (
 	"math"
 	"net"
 	"net/netip"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -250,7 +251,7 @@ func (c *Collector) keepState(exact bool) error {
 	if err != nil {
 		return err
 	}
-	return c.o.Spool.WriteFile(c.o.State, b)
+	return spool.WriteFile(c.o.State, b)
 }
 
 // resume goes on with the numbers that the log of an earlier process has, and those that it wrote: the file
@@ -303,7 +304,7 @@ func (c *Collector) readState() (f stateFile, err error) {
 	if c.o.Spool.Detached() {
 		return f, nil
 	}
-	b, err := c.o.Spool.ReadFile(c.o.State)
+	b, err := os.ReadFile(c.o.State)
 	if c.o.State == "" || errors.Is(err, fs.ErrNotExist) {
 		return f, nil
 	}

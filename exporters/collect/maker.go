@@ -53,11 +53,14 @@ func (m *maker) newBatch(payload int) *Batch {
 
 // seal seals b, and updates growth by its size.
 func (m *maker) seal(b *Batch) {
-	b.seal()
+	b.seal() // sets the size of columns, too
 	if n := len(b.raw); n > 0 {
 		taken := n + len(b.entries)*int(unsafe.Sizeof(b.entries[0])) + len(b.items)*int(unsafe.Sizeof(b.items[0]))
 		for f := range b.encoded {
 			taken += len(b.encoded[f])
+		}
+		if b.columns != nil {
+			taken += b.columns.Size()
 		}
 		m.growth = float64(taken) / float64(n)
 	}

@@ -123,7 +123,7 @@ func (f *feed) replace(out Output) {
 		left = append(left[:len(left):len(left)], f.pending)
 	}
 	for _, d := range left {
-		if d.Len() > 0 && len(d.encoded[out.Format()]) == 0 {
+		if d.Len() > 0 && !d.has(out.Format()) {
 			b := f.maker.remake(d.Batch, 1<<out.Format())
 			d.Batch.release()
 			d.Batch = b
@@ -158,17 +158,8 @@ func (f *feed) finish(ctx context.Context) {
 	if err := f.out.Close(); err != nil {
 		f.log.Say("output not closed well", "output", f.name, "err", err)
 	}
-	f.leaveRest()
-}
-
-// leaveRest leaves in the log what is not settled at the end, once.
-func (f *feed) leaveRest() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.ended {
-		return
-	}
-	f.ended = true
 	left := f.window
 	if f.pending != nil {
 		left = append(left, f.pending)

@@ -50,7 +50,7 @@ func (r *recent) next(at spool.Position, f Format) (b *Batch, end spool.Position
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, x := range r.batches {
-		if x.start.Before(at) || len(x.encoded[f]) == 0 {
+		if x.start.Before(at) || !x.has(f) {
 			continue
 		}
 		if x.start == at {

@@ -1,6 +1,6 @@
 // Command collect measures what `intsink collect` costs: it sends report packets over
-// loopback to a collector of its own, which produces to a broker in this process that
-// stores nothing, and divides the records by the CPU time of the collector alone.
+// loopback to a collector of its own, which produces to a broker, or inserts into a server, in this
+// process that stores nothing, and divides the records by the CPU time of the collector alone.
 package main
 
 import (
@@ -13,6 +13,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,21 +38,26 @@ func run() error {
 	goflow2 := flag.String("goflow2", "", "program of goflow2, to be measured in turns with ours; empty: not at all")
 	records := flag.Int("records", 2000000, "records of each row and round")
 	rounds := flag.Int("rounds", 1, "rounds; each measures every row once")
+	only := flag.String("only", "", "measure the rows whose name begins so")
 	flag.Parse()
 	memory, err := os.MkdirTemp("/dev/shm", "intsink-bench")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(memory)
+	store := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }))
+	defer store.Close()
 	rows := []row{
 		intsink("file", *program, fmt.Sprintf("file \"out\" { path = %q }\n", filepath.Join(memory, "out.jsonl")), "file out"),
 		intsink("kafka json lz4", *program, kafka("json", "lz4"), "kafka k"),
 		intsink("kafka json none", *program, kafka("json", "none"), "kafka k"),
 		intsink("kafka protobuf lz4", *program, kafka("protobuf", "lz4"), "kafka k"),
+		intsink("clickhouse", *program, fmt.Sprintf("clickhouse \"c\" {\n  url = %q\n  rows = 4096\n}\n", store.URL+"/?table=t"), "clickhouse c"),
 	}
 	if *goflow2 != "" {
 		rows = append(rows, goflow2Row("goflow2 sFlow json lz4", *goflow2, "json"), goflow2Row("goflow2 sFlow protobuf lz4", *goflow2, "bin"))
 	}
+	rows = slices.DeleteFunc(rows, func(r row) bool { return !strings.HasPrefix(r.name, *only) })
 	results := make([][]result, len(rows))
 	for range *rounds {
 		for i, row := range rows {

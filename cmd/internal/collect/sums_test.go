@@ -4,7 +4,6 @@ package collect
 
 import (
 	"bufio"
-	"compress/gzip"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -26,6 +25,7 @@ import (
 
 	"intsink/engine/wire/report/reporttest"
 	"intsink/exporters/collect/streams"
+	"intsink/exporters/record/nativetest"
 )
 
 // sinks is how many sinks send in TestSums.
@@ -89,13 +89,14 @@ func (s *shakyStore) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	s.mu.Lock()
 	mode := s.mode
 	s.mu.Unlock()
-	z, err := gzip.NewReader(req.Body)
-	if err != nil { // a question before the first insert
-		http.Error(w, "nothing to insert", http.StatusBadRequest)
-		return
+	var rows []row
+	texts, err := nativetest.Inserted(req.Body)
+	for _, text := range texts {
+		var x row
+		err = errors.Join(err, json.Unmarshal(text, &x))
+		rows = append(rows, x)
 	}
-	rows, err := rowsOf(z)
-	if err != nil { // the client ended in the middle
+	if err != nil { // a question, or the client ended in the middle
 		http.Error(w, "no whole block", http.StatusBadRequest)
 		return
 	}

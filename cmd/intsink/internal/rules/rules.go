@@ -31,7 +31,6 @@ func Of(c *conf.Config) *engine.Rules {
 		Collectors:    collectors(c),
 		NodeModels:    sinkconf.NodeModels(c.NodeModels),
 		IdleTimeout:   int64(c.Flows.IdleTimeout),
-		InnerKeys:     c.Flows.Key == conf.InnerKey,
 	}
 	names := CollectorNames(c)
 	for i := range c.Watches {
@@ -89,7 +88,7 @@ var reloads = map[string]func(path string) bool{
 	"overload": always, "bypass": always,
 	"report":    func(path string) bool { return path != "report.coalesce.max_bytes" },
 	"collector": always, // but for those by some ports: see byOtherPort
-	"flows":     func(path string) bool { return path != "flows.capacity" },
+	"flows":     func(path string) bool { return path == "flows.idle_timeout" },
 }
 
 // itsINT is a change within the int block of a link or a tap.
