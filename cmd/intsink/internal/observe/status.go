@@ -185,7 +185,7 @@ func (s *Source) statusOfWorker(i int, c *engine.Counters) status.Worker {
 func (s *Source) statusOfPorts(j *status.Status) {
 	configured := s.Config().Ports
 	for i, p := range s.Ports {
-		c, _ := p.Device.Counters() // zeros where the driver cannot say
+		c, _ := p.Device.Counters() // zeros where the driver cannot say, the last ones where it does not answer
 		x := status.Port{
 			Name: p.Name, LinkDown: p.Device.LinkDown(), LinkChanges: p.Device.LinkChanges(), RxPackets: c.RxPackets, TxPackets: c.TxPackets, RxBytes: c.RxBytes, TxBytes: c.TxBytes,
 			RxMissed: c.RxMissed, RxErrors: c.RxErrors, TxErrors: c.TxErrors, RxNoMbuf: c.RxNoMbuf, RxTruncated: c.RxTruncated,

@@ -1,0 +1,53 @@
+package appliance
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"intsink/cmd/intsink/internal/observe"
+)
+
+// TestReadings: who asks for counters waits for the driver as long as is bearable, and gets the last reading then; the driver is
+// asked once at a time.
+func TestReadings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r readings
+		var calls atomic.Uint64
+		takes := time.Millisecond
+		read := func() (observe.PortCounters, error) {
+			n := calls.Add(1)
+			time.Sleep(takes)
+			return observe.PortCounters{RxPackets: n}, nil
+		}
+		if c, err := r.take(read); err != nil || c.RxPackets != 1 {
+			t.Errorf("%d, %v", c.RxPackets, err)
+		}
+		takes = time.Hour
+		began := time.Now()
+		var all sync.WaitGroup
+		for range 100 {
+			all.Go(func() {
+				if c, err := r.take(read); !errors.Is(err, errNoReading) || c.RxPackets != 1 {
+					t.Errorf("%d, %v", c.RxPackets, err)
+				}
+			})
+		}
+		all.Wait()
+		if took := time.Since(began); took > readingPatience || calls.Load() != 2 {
+			t.Errorf("it took %v, the driver was asked %d times", took, calls.Load()-1)
+		}
+		time.Sleep(takes) // it answers after all
+		takes = 0
+		if c, err := r.take(read); err != nil || c.RxPackets != 3 {
+			t.Errorf("%d, %v", c.RxPackets, err)
+		}
+		failing := errors.New("no such device")
+		if _, err := r.take(func() (observe.PortCounters, error) { return observe.PortCounters{}, failing }); !errors.Is(err, failing) {
+			t.Errorf("%v", err)
+		}
+	})
+}
