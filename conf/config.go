@@ -280,6 +280,7 @@ type Congestion struct {
 // Report says what a report holds.
 type Report struct {
 	Version  ReportVersion // "2.0" | "1.0" | "0.5"
+	Layout   ReportLayout  // "standard" | "2018", of version 1.0
 	Profile  ReportProfile // "" | "transparent-security", of version 2.0
 	Metadata []string      // subset, in this order, of: interfaces hop_latency queue ingress_timestamp egress_timestamp ...
 	Fragment int           // bytes of the original packet, INT included; 0: none (InType 0); WholeINT

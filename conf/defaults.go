@@ -28,6 +28,7 @@ func defaultConfig() *Config {
 		Events: defaultEvents(DataCenter),
 		Report: Report{
 			Version:  Report20,
+			Layout:   StandardLayout,
 			Profile:  "",
 			Metadata: []string{"interfaces", "hop_latency", "queue", "ingress_timestamp", "egress_timestamp"},
 			Fragment: WholeINT,

@@ -13,6 +13,12 @@ import (
 // there, set other defaults before the rest is read.
 func visitReport(v schema.Visitor, r *Report) {
 	v.Attr("version", schema.Then(schema.Choice(&r.Version, Report20, Report10, Report05), r.versionDefaults))
+	v.Attr("layout", schema.Checked(schema.Choice(&r.Layout, StandardLayout, Layout2018), func(x *schema.Expr) bool {
+		if r.Layout == Layout2018 && r.Version != Report10 {
+			return x.Fail(`a layout of version = "1.0", not of %q`, r.Version)
+		}
+		return true
+	}))
 	v.Attr("profile", schema.Checked(schema.Choice(&r.Profile, "", TransparentSecurity), func(x *schema.Expr) bool {
 		if r.Profile != "" && r.Version != Report20 {
 			return x.Fail(`a profile of version = "2.0", not of %q`, r.Version)

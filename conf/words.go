@@ -154,6 +154,15 @@ const (
 	Report05 ReportVersion = "0.5"
 )
 
+// ReportLayout is report.layout: which RepMdBits reports of version 1.0 have.
+type ReportLayout string
+
+// The values of report.layout.
+const (
+	StandardLayout ReportLayout = "standard"
+	Layout2018     ReportLayout = "2018"
+)
+
 // ReportProfile is report.profile; empty: none.
 type ReportProfile string
 

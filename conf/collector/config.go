@@ -13,15 +13,16 @@ import (
 // Config is a whole file. Paths in it are absolute, or relative to the working folder:
 // those of the file are relative to the file's folder.
 type Config struct {
-	Sink        string // the sinks' configuration, for its blocks int and node_model; "": none
-	Listens     []Listen
-	Spool       *Spool
-	Kafkas      []Kafka
-	Files       []File
-	ClickHouses []ClickHouse
-	HTTP        HTTP
-	Log         conf.Log // Format "auto": journal under systemd, text on a terminal, else JSON
-	NodeModels  []conf.NodeModel
+	Sink         string            // the sinks' configuration, for its blocks int and node_model; "": none
+	ReportLayout conf.ReportLayout // "standard" | "2018": of reports of version 1.0
+	Listens      []Listen
+	Spool        *Spool
+	Kafkas       []Kafka
+	Files        []File
+	ClickHouses  []ClickHouse
+	HTTP         HTTP
+	Log          conf.Log // Format "auto": journal under systemd, text on a terminal, else JSON
+	NodeModels   []conf.NodeModel
 }
 
 // Listen is one address that reports come to.
@@ -95,7 +96,7 @@ type HTTP struct {
 }
 
 func defaultConfig() *Config {
-	return &Config{HTTP: HTTP{Listen: "127.0.0.1:9466", Series: 10000}, Log: conf.Log{Format: conf.AutoLog, Level: conf.InfoLog}}
+	return &Config{ReportLayout: conf.StandardLayout, HTTP: HTTP{Listen: "127.0.0.1:9466", Series: 10000}, Log: conf.Log{Format: conf.AutoLog, Level: conf.InfoLog}}
 }
 
 func defaultListen(int) Listen {

@@ -12,6 +12,7 @@ import (
 // visit is the schema of the whole file.
 func (c *Config) visit(v schema.Visitor) {
 	v.Attr("sink", schema.Text(&c.Sink))
+	v.Attr("report_layout", schema.Choice(&c.ReportLayout, conf.StandardLayout, conf.Layout2018))
 	v.Blocks("listen", schema.Slice(&c.Listens, defaultListen, func(l *Listen) *string { return &l.Name }, visitListen))
 	v.Optional("spool", schema.Pointer(&c.Spool, defaultSpool, func(v schema.Visitor, s *Spool) {
 		v.Required("directory", schema.Text(&s.Directory))

@@ -181,6 +181,7 @@ watch "all" {
 
 report {
   version  = "2.0"
+  layout   = "standard" # standard | 2018: of version 1.0
   profile  = ""
   metadata = ["interfaces", "hop_latency", "queue", "ingress_timestamp", "egress_timestamp"]
   fragment      = "int" # "int": headers and all INT, at least 128 bytes; or a number of bytes

@@ -26,6 +26,9 @@ type Options struct {
 	// Reporters are the same for what nodes report of themselves: of devices alone, since sinks report nanoseconds. A
 	// model that lists no nodes holds for none.
 	Reporters []event.NodeModel
+	// Layout2018 reads RepMdBits of 1.0 as the proposal of January 2018 has them: nothing on the wire tells which
+	// one a node writes.
+	Layout2018 bool
 }
 
 // Origin says where a report packet comes from, and where it stands in its stream.
@@ -87,6 +90,7 @@ func NewDecoder(o Options) *Decoder {
 		o.INT = DefaultINT()
 	}
 	d := &Decoder{models: event.NewModels(o.Models), reporters: event.NewModels(o.Reporters), frame: make([]byte, packet.MaxFrame)}
+	d.reports.Layout2018 = o.Layout2018
 	none := event.NewModels(nil)
 	d.plain = none.Of(0)
 	for _, c := range o.INT {

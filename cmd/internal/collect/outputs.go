@@ -157,9 +157,10 @@ func decoderOptions(c *collector.Config) (o record.Options, err error) {
 		if err := conf.Apart(models, sink.NodeModels); err != nil {
 			return o, fmt.Errorf("node_model: %w; it stands in %s, too: leave it out in one of the two files", err, c.Sink)
 		}
-		o.INT = sinkconf.Readers(sink)
+		o.INT, o.Layout2018 = sinkconf.Readers(sink), sink.Report.Layout == conf.Layout2018
 		models = slices.Concat(models, sink.NodeModels)
 	}
+	o.Layout2018 = o.Layout2018 || c.ReportLayout == conf.Layout2018
 	o.Models, o.Reporters = sinkconf.NodeModels(models), sinkconf.NodeModels(c.NodeModels)
 	return o, nil
 }

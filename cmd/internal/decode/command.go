@@ -17,6 +17,7 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/internal/sinkconf"
+	"intsink/conf"
 	"intsink/engine/wire/inthdr"
 	"intsink/exporters/record"
 )
@@ -31,6 +32,7 @@ type decodeOptions struct {
 	intPorts []uint
 	intDSCP  string
 	intProbe string
+	layout   string
 }
 
 // NewCommand returns the command decode.
@@ -88,14 +90,25 @@ Exit codes: 0 success, 1 nothing could be decoded, 2 wrong usage.`,
 	f.UintSliceVar(&o.intPorts, "int-port", []uint{5000, 555}, "UDP destination ports of INT in the reported packets")
 	f.StringVar(&o.intDSCP, "int-dscp", "", "DSCP of INT in the reported packets, as VALUE or VALUE/MASK")
 	f.StringVar(&o.intProbe, "int-probe-marker", "", "probe marker of INT in the reported packets, such as 0x0102030405060708")
+	f.StringVar(&o.layout, "report-layout", standardLayout, "RepMdBits of reports of version 1.0: standard, or 2018: the proposal of January 2018")
+	cmd.RegisterFlagCompletionFunc("report-layout", cobra.FixedCompletions([]string{standardLayout, layout2018}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"json", "text", "record"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
+
+// Values of --report-layout.
+const (
+	standardLayout = string(conf.StandardLayout)
+	layout2018     = string(conf.Layout2018)
+)
 
 // newReportPrinter checks the flags; its errors are wrong usage, but those of --config.
 func newReportPrinter(stdout, stderr io.Writer, o *decodeOptions) (*reportPrinter, error) {
 	if o.format != "text" && o.format != "json" && o.format != "record" {
 		return nil, fmt.Errorf("--format %q: must be text, json or record", o.format)
+	}
+	if o.layout != standardLayout && o.layout != layout2018 {
+		return nil, fmt.Errorf("--report-layout %q: must be standard or 2018", o.layout)
 	}
 	if o.count < 0 {
 		return nil, fmt.Errorf("--count %d: must be 0 or more", o.count)
@@ -123,8 +136,12 @@ func (o *decodeOptions) records() (r record.Options, err error) {
 		if err != nil {
 			return r, err
 		}
-		return record.Options{INT: sinkconf.Readers(c), Models: sinkconf.NodeModels(c.NodeModels)}, nil
+		return record.Options{
+			INT: sinkconf.Readers(c), Models: sinkconf.NodeModels(c.NodeModels),
+			Layout2018: o.layout == layout2018 || c.Report.Layout == conf.Layout2018,
+		}, nil
 	}
+	r.Layout2018 = o.layout == layout2018
 	config := record.DefaultINT()[0]
 	if err := o.marks(&config); err != nil {
 		return r, err

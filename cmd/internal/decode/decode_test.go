@@ -246,7 +246,7 @@ func TestDecodeFiles(t *testing.T) {
 func TestDecodeUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"a", "b"}, {"--listen", "127.0.0.1:0", "a"}, {"--format", "xml", "a"}, {"--count", "-1", "a"}, {"--port", "70000", "a"},
-		{"--listen", "127.0.0.1:0", "--port", "5"}, {"--int-port", "0", "a"}, {"--int-dscp", "64", "a"}, {"--int-dscp", "1/0", "a"}, {"--int-dscp", "x", "a"},
+		{"--listen", "127.0.0.1:0", "--port", "5"}, {"--int-port", "0", "a"}, {"--int-dscp", "64", "a"}, {"--report-layout", "2017", "a"}, {"--int-dscp", "1/0", "a"}, {"--int-dscp", "x", "a"},
 		{"--int-probe-marker", "0", "a"}, {"--int-probe-marker", "x", "a"},
 	} {
 		_, _, err := runDecode(t, args...)

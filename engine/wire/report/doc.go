@@ -12,7 +12,7 @@
 //	| next individual report ...
 //
 // A packet of 1.0 or 0.5 is one report: a header, and the packet that it is about
-// (see Format10, Format05).
+// (see Format10, Format05, Format2018).
 //
 // Workers encode: a Packet borrows its buffer from Open to Seal and belongs to
 // one worker, Append copies what it is given. UDPFrame puts Ethernet, IP and UDP

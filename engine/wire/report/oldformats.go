@@ -12,9 +12,10 @@ import (
 type Format uint8
 
 const (
-	Format20 Format = iota // Telemetry Report 2.0: any number of reports a packet
-	Format10               // 1.0: one report a packet
-	Format05               // 0.5: one report a packet, always from Ethernet on
+	Format20   Format = iota // Telemetry Report 2.0: any number of reports a packet
+	Format10                 // 1.0: one report a packet
+	Format05                 // 0.5: one report a packet, always from Ethernet on
+	Format2018               // 1.0 with the RepMdBits of the proposal of January 2018
 )
 
 // Room that is left for what Seal writes, in front of the ingress timestamp.
@@ -67,10 +68,10 @@ func (r *Individual) old() bool {
 
 // putOld is put10 or put05.
 func (r *Individual) putOld(f Format, b []byte) (first uint32, n int) {
-	if f == Format10 {
-		return r.put10(b)
+	if f == Format05 {
+		return r.put05(b)
 	}
-	return r.put05(b)
+	return r.put10(f, b)
 }
 
 // oldSize is size for 1.0 and 0.5, which cut the packet.
@@ -91,7 +92,7 @@ func (p *Packet) sealOld(h GroupHeader) {
 	b := p.buf
 	b[3] |= h.HwID & 0x3f
 	switch {
-	case p.format == Format10:
+	case p.format != Format05:
 		binary.BigEndian.PutUint32(b[4:], h.NodeID)
 		binary.BigEndian.PutUint32(b[8:], h.Sequence)
 	default:
@@ -102,11 +103,11 @@ func (p *Packet) sealOld(h GroupHeader) {
 	}
 }
 
-// put10 writes r's ingress timestamp and metadata to b as 1.0 has them, and
-// returns the first word of the header without hw_id.
+// put10 writes r's ingress timestamp and metadata to b as 1.0 has them, or the proposal of 2018, which has no hop
+// latency and no utilization, and returns the first word of the header without hw_id.
 //
 //	| Ver 4 | Length 4 | NProt 3 | RepMdBits 6 | Rsvd 6 | D Q F | hw_id 6 |
-func (r *Individual) put10(b []byte) (first uint32, n int) {
+func (r *Individual) put10(f Format, b []byte) (first uint32, n int) {
 	md := uint32(0)
 	m := r.Own
 	put := func(asked, own uint16, v uint32) {
@@ -119,11 +120,17 @@ func (r *Individual) put10(b []byte) (first uint32, n int) {
 	binary.BigEndian.PutUint32(b, shortTime(m.IngressTimestamp))
 	n = 4
 	put(MdInterfaces, 0x20, m.interfaces())
-	put(MdHopLatency, 0x10, m.HopLatencyNs)
-	put(MdQueue, 0x08, m.queue())
-	put(MdEgressTimestamp, 0x04, shortTime(m.EgressTimestamp))
-	put(MdDropReason, 0x02, m.drop())
-	put(MdTxUtilization, 0x01, m.TxUtilization)
+	if f == Format2018 {
+		put(MdQueue, 0x10, m.queue())
+		put(MdEgressTimestamp, 0x08, shortTime(m.EgressTimestamp))
+		put(MdDropReason, 0x04, m.drop())
+	} else {
+		put(MdHopLatency, 0x10, m.HopLatencyNs)
+		put(MdQueue, 0x08, m.queue())
+		put(MdEgressTimestamp, 0x04, shortTime(m.EgressTimestamp))
+		put(MdDropReason, 0x02, m.drop())
+		put(MdTxUtilization, 0x01, m.TxUtilization)
+	}
 	next := uint32(0)
 	if r.InType > Ethernet {
 		next = uint32(r.InType - Ethernet)

@@ -16,7 +16,7 @@ var (
 )
 
 // goldenOld are written by hand from the documents: Telemetry Report 1.0,
-// section 3.2, and 0.5, sections 3.2.1 to 3.2.3.
+// section 3.2, the proposal of January 2018, and 0.5, sections 3.2.1 to 3.2.3.
 var goldenOld = []struct {
 	name, file string
 	format     Format
@@ -34,6 +34,10 @@ var goldenOld = []struct {
 	},
 	{
 		"1.0: every bit", "1.0_every_bit", Format10,
+		Individual{InType: IPv4, Dropped: true, CongestedQueue: true, RepMdBits: 0xffff}, reporttest.IPv4TCPHex,
+	},
+	{
+		"the proposal of 2018: every bit; it has no latency and no utilization", "1.0_of_2018", Format2018,
 		Individual{InType: IPv4, Dropped: true, CongestedQueue: true, RepMdBits: 0xffff}, reporttest.IPv4TCPHex,
 	},
 	{
@@ -81,8 +85,8 @@ func TestGoldenOld(t *testing.T) {
 // The packet is cut to the room; a header never is.
 func TestOldIsCut(t *testing.T) {
 	inner := reporttest.Hex(t, etherHex+reporttest.IPv4TCPHex)
-	for _, f := range []Format{Format10, Format05} {
-		whole := map[Format]int{Format10: 16 + 4, Format05: 12 + 16}[f]
+	for _, f := range []Format{Format10, Format05, Format2018} {
+		whole := map[Format]int{Format10: 16 + 4, Format05: 12 + 16, Format2018: 16 + 4}[f]
 		for room := range 120 {
 			var p Packet
 			p.OpenAs(f, make([]byte, room))

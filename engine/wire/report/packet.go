@@ -48,7 +48,7 @@ func (p *Packet) Full() bool { return p.last }
 // Append adds r, or returns false and changes nothing where it does not fit, or
 // where its metadata is not whole words of at most 255. A report of 255 words or
 // more is the last: the packet is then Full, as it is after the one report of
-// Format10 and Format05. These cut the inner contents to the room that there is,
+// Format10, Format2018 and Format05. These cut the inner contents to the room that there is,
 // and take None and packets only.
 func (p *Packet) Append(r *Individual) bool {
 	if p.format != Format20 {
@@ -130,7 +130,7 @@ func Alone(f Format, r *Individual, room int) int {
 // startLen is what stands in a packet before its first report.
 func startLen(f Format) int {
 	switch f {
-	case Format10:
+	case Format10, Format2018:
 		return sealed10
 	case Format05:
 		return sealed05

@@ -43,6 +43,9 @@ func reportRules(c *conf.Config) reporting.Rules {
 	switch c.Report.Version {
 	case conf.Report10:
 		r.Format = report.Format10
+		if c.Report.Layout == conf.Layout2018 {
+			r.Format = report.Format2018
+		}
 	case conf.Report05:
 		r.Format = report.Format05
 	}

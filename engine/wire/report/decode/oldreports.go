@@ -19,7 +19,7 @@ func (p *Reports) read10(r *Report) {
 	first := binary.BigEndian.Uint32(b)
 	r.Dropped, r.Congested, r.Tracked = first&0x100 != 0, first&0x80 != 0, first&0x40 != 0
 	r.Length, r.NextProtocol, r.RepMdBits = uint8(first>>24&0xf), uint8(first>>21&0x7), uint16(first>>15&0x3f)
-	r.Reserved = first>>9&0x3f != 0 || r.NextProtocol > 2
+	r.Reserved = first>>9&0x3f != 0 || r.NextProtocol > 2 || p.Layout2018 && r.RepMdBits&0x03 != 0
 	length := int(r.Length) * 4
 	switch {
 	case length > len(b):
@@ -31,7 +31,11 @@ func (p *Reports) read10(r *Report) {
 	r.Own.IngressTime = stamp32(b[12:])
 	for bit := uint16(0x20); bit != 0 && len(metadata) >= 4; bit >>= 1 {
 		if r.RepMdBits&bit != 0 {
-			r.Own.word10(bit, metadata)
+			if p.Layout2018 {
+				r.Own.word2018(bit, metadata)
+			} else {
+				r.Own.word10(bit, metadata)
+			}
 			metadata = metadata[4:]
 		}
 	}
@@ -56,6 +60,14 @@ func (m *Metadata) word10(bit uint16, b []byte) {
 		m.drop(v)
 	case 0x01:
 		m.TxUtilization = v
+	}
+}
+
+// word2018 is word10 for the proposal of January 2018, which has four bits.
+func (m *Metadata) word2018(bit uint16, b []byte) {
+	as10 := [...]uint16{0x20: 0x20, 0x10: 0x08, 0x08: 0x04, 0x04: 0x02}
+	if int(bit) < len(as10) && as10[bit] != 0 {
+		m.word10(as10[bit], b)
 	}
 }
 

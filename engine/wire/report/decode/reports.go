@@ -15,7 +15,8 @@ import (
 // again, for the next packet.
 type Reports struct {
 	Header
-	Err error // once Next has returned false: nil, or ErrTruncated if bytes were left over that are no report
+	Layout2018 bool  // RepMdBits of 1.0 are those of the proposal of January 2018
+	Err        error // once Next has returned false: nil, or ErrTruncated if bytes were left over that are no report
 
 	packet []byte
 	at     int
