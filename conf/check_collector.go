@@ -136,8 +136,22 @@ func (d checker) checkCollectors(c *Config) {
 			}
 		}
 		d.checkBudget(col, &c.Report)
+		d.checkReportMark(c, col)
 		if col.Source.IsValid() && col.Source.Is4() != col.Address.Addr().Is4() {
 			d.ErrorAt([]any{&col.Source}, "collector %q: source %s and address %s must be both IPv4 or both IPv6", col.Name, col.Source, col.Address)
+		}
+	}
+}
+
+// checkReportMark: report packets do not bear a mark of INT, or a node on the way would take them for INT.
+func (d checker) checkReportMark(c *Config, col *Collector) {
+	for _, x := range c.INTs() {
+		for _, mark := range x.DSCP {
+			if col.DSCP != 0 && mark.Mask != 0 && mark.marks(col.DSCP) {
+				d.ErrorAt([]any{&col.DSCP}, "collector %q: dscp = %d marks INT (int.dscp has value %d, mask %d): a node on the way would take report packets for INT; take another",
+					col.Name, col.DSCP, mark.Value, mark.Mask)
+				return
+			}
 		}
 	}
 }
@@ -154,6 +168,7 @@ func (d checker) checkBudget(col *Collector, r *Report) {
 		d.checkBurst(col, &b.Bits, "bits", bits)
 	}
 	d.checkBurst(col, &b.Packets, "packets", 1)
+	d.checkBurst(col, &b.Reports, "reports", 1)
 }
 
 // checkBurst warns if what may be sent at once of a rate, called name, is less than one, the

@@ -322,6 +322,7 @@ type Collector struct {
 	Source         netip.Addr     // zero value: the kernel chooses
 	SourcePort     uint16
 	SourcePortMode SourcePortMode // "any": the kernel chooses | "fixed": SourcePort, 0 included, is on the wire | "hash": of the flow
+	DSCP, TTL      uint8          // of report packets; TTL is the hop limit of IPv6, too
 	Port           string         // the DPDK port that reports leave by; "": the kernel sends them
 	VLAN           uint16         // with Port: 802.1Q VLAN id; 0: no tag
 	Gateway        netip.Addr     // with Port: whose MAC address is asked for; with GatewayMAC, and without Port, the zero Addr
@@ -334,6 +335,7 @@ type Collector struct {
 // Budget limits what one collector is sent per second; 0: no limit.
 type Budget struct {
 	Packets, Bits uint64
+	Reports       uint64
 	Burst         time.Duration
 }
 

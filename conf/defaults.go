@@ -62,7 +62,7 @@ func defaultWatch(int) Watch {
 }
 
 func defaultCollector(int) Collector {
-	return Collector{SourcePortMode: AnySourcePort, Budget: Budget{Packets: 0, Bits: 0, Burst: 100 * time.Millisecond}}
+	return Collector{SourcePortMode: AnySourcePort, TTL: 64, Budget: Budget{Packets: 0, Bits: 0, Burst: 100 * time.Millisecond}}
 }
 
 func defaultInstruction(int) Instruction {

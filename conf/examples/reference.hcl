@@ -199,12 +199,15 @@ collector "primary" {
   address       = "192.0.2.10:8555"
   # source      = "192.0.2.1"
   # source_port = "hash" # or a number; without it the kernel chooses
+  dscp          = 0      # of report packets
+  ttl           = 64     # the hop limit of IPv6, too
   # port        = "telemetry" # reports leave by this DPDK port, as whole frames
   # gateway     = "192.0.2.254" # with port; default: the collector itself
   # gateway_mac = "02:00:5e:00:53:01" # with port; default: it is asked for
   # vlan        = 100    # with port; default: no tag
   budget {
     packets = 0          # per second; 0: no limit
+    reports = 0          # however many share a packet
     bits    = 0
     burst   = "100ms"
   }

@@ -13,7 +13,8 @@ import (
 // Budget bounds how much one collector is sent; a rate of 0 is no limit.
 type Budget struct {
 	Packets, Bits uint64 // per second; bits are those of whole frames
-	Burst         int64  // nanoseconds of either rate that may be spent at once
+	Reports       uint64 // per second, however many share a packet
+	Burst         int64  // nanoseconds of each rate that may be spent at once
 	Headers       int    // bytes of Ethernet, IP and UDP headers of a report packet
 }
 
@@ -28,6 +29,7 @@ type Budget struct {
 type Bucket struct {
 	_             [64]byte // a cache line of its own
 	packets, bits atomic.Int64
+	reports       atomic.Int64
 	silent        [event.NumPriorities]atomic.Int64 // until this time no report of the priority is sent
 	_             [64]byte
 }
@@ -37,6 +39,7 @@ func NewBucket() *Bucket {
 	b := &Bucket{}
 	b.packets.Store(math.MinInt64)
 	b.bits.Store(math.MinInt64)
+	b.reports.Store(math.MinInt64)
 	return b
 }
 
@@ -62,13 +65,15 @@ func (b *Bucket) shed(p event.Priority, now int64) {
 type limit struct {
 	on            bool
 	packets, bits meter
+	reports       meter
 	headers       int
 	bucket        *Bucket
 	opener        event.Priority // priority of the report for which the open packet was opened
 }
 
 func (l *limit) configure(b Budget) {
-	l.on = b.Packets != 0 || b.Bits != 0
+	l.on = b.Packets != 0 || b.Bits != 0 || b.Reports != 0
+	l.reports = meter{rate: b.Reports, burst: b.Burst}
 	l.packets, l.bits = meter{rate: b.Packets, burst: b.Burst}, meter{rate: b.Bits, burst: b.Burst}
 	l.headers = b.Headers
 }
@@ -97,21 +102,23 @@ func (l *limit) spend(p event.Priority, opens bool, bits int, now int64) bool {
 	case p > l.opener && l.packets.scarce(&l.bucket.packets, p, now):
 		return false // the report would fill a packet that higher priorities need
 	}
-	if _, ok := l.bits.take(&l.bucket.bits, p, uint64(bits), now); !ok {
-		if packet > 0 {
-			l.bucket.packets.Add(-packet)
-			l.packets.credit = credit
-		}
-		return false
+	one, before := int64(0), l.reports.credit
+	ok := true
+	if one, ok = l.reports.take(&l.bucket.reports, p, 1, now); ok {
+		_, ok = l.bits.take(&l.bucket.bits, p, uint64(bits), now)
 	}
-	return true
+	if !ok {
+		l.packets.giveBack(&l.bucket.packets, packet, credit)
+		l.reports.giveBack(&l.bucket.reports, one, before)
+	}
+	return ok
 }
 
 // refusedUntil returns the time before which take returns false for a report of any size, unless a packet
 // is opened or closed meanwhile. opens says that there is no open report packet, so that the report
 // would open one.
 func (l *limit) refusedUntil(p event.Priority, opens bool) int64 {
-	until := l.bucket.silent[p].Load()
+	until := max(l.bucket.silent[p].Load(), l.reports.from(&l.bucket.reports, p, 1))
 	if opens {
 		return max(until, l.packets.from(&l.bucket.packets, p, 1))
 	} else if p > l.opener {
@@ -150,6 +157,14 @@ func (m *meter) take(spent *atomic.Int64, p event.Priority, amount uint64, now i
 			m.credit = credit
 			return cost, true
 		}
+	}
+}
+
+// giveBack undoes a take that spent cost; credit is that of before.
+func (m *meter) giveBack(spent *atomic.Int64, cost int64, credit uint64) {
+	if cost > 0 {
+		spent.Add(-cost)
+		m.credit = credit
 	}
 }
 

@@ -11,12 +11,12 @@ import (
 )
 
 // TestRefusedForesees: take fails before refusedUntil and no longer, for a report of no bits, in every
-// state of a budget of packets and for every priority.
+// state of a budget of packets, of reports or of both, and for every priority.
 func TestRefusedForesees(t *testing.T) {
 	r, refused, taken := rand.New(rand.NewPCG(7, 8)), 0, 0
-	for range 200 {
+	for i := range 300 {
 		l := limit{bucket: NewBucket()}
-		l.configure(Budget{Packets: 100, Burst: 100e6})
+		l.configure([]Budget{{Packets: 100, Burst: 100e6}, {Reports: 100, Burst: 100e6}, {Packets: 150, Reports: 100, Burst: 100e6}}[i%3])
 		now := int64(1e9)
 		for range 100 {
 			now += r.Int64N(12e6)
@@ -37,6 +37,27 @@ func TestRefusedForesees(t *testing.T) {
 	}
 	if refused < 1000 || taken < 1000 {
 		t.Errorf("%d were refused, %d not", refused, taken)
+	}
+}
+
+// TestBudgetOfReports: reports count one by one, however many share a packet, and a report that another rate refuses
+// costs none.
+func TestBudgetOfReports(t *testing.T) {
+	l := limit{bucket: NewBucket()}
+	l.configure(Budget{Reports: 50, Bits: 1e6, Burst: 100e6})
+	sent := 0
+	for now := int64(1e9); now < 11e9; now += 1e6 {
+		if l.take(event.PriorityLoss, now%8e6 == 0, 1000, now) {
+			sent++
+		}
+	}
+	if sent < 500 || sent > 505 {
+		t.Errorf("%d reports in ten seconds, want 50 a second and 5 at once", sent)
+	}
+	l.take(event.PriorityLoss, true, 1000, 20e9)
+	before := l.bucket.reports.Load()
+	if l.take(event.PriorityLoss, true, 1e9, 20e9) || l.bucket.reports.Load() != before {
+		t.Error("a report that the bits do not allow costs one")
 	}
 }
 

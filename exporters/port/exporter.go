@@ -35,6 +35,7 @@ type Config struct {
 	Collector  netip.AddrPort
 	Source     netip.Addr // of the collector's family
 	VLAN       uint16     // 802.1Q VLAN id, 1 to 4094; 0: no tag
+	DSCP, TTL  uint8      // TTL 0: 64
 	Gateway    netip.Addr // whose MAC address is asked for; the collector itself where it is on-link
 	GatewayMAC MAC        // not zero: it is known, and nobody is asked
 	SourcePort SourcePort
@@ -73,7 +74,7 @@ type Exporter struct {
 func (e *Exporter) Sender(worker int, queue Queue, pool Pool) *Sender {
 	s := &Sender{
 		worker: worker, queue: queue, pool: pool, sourcePort: e.c.SourcePort, neighbor: e.neighbor,
-		frame: report.UDPFrame{SrcMAC: e.mac, VLAN: e.c.VLAN, Src: netip.AddrPortFrom(e.c.Source, 0), Dst: e.c.Collector, ID: uint16(worker) << 10},
+		frame: report.UDPFrame{SrcMAC: e.mac, VLAN: e.c.VLAN, DSCP: e.c.DSCP, TTL: e.c.TTL, Src: netip.AddrPortFrom(e.c.Source, 0), Dst: e.c.Collector, ID: uint16(worker) << 10},
 	}
 	e.senders = append(e.senders, s)
 	return s

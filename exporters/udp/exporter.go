@@ -39,6 +39,7 @@ type Config struct {
 	Source     netip.Addr // zero: the kernel chooses by route
 	PortMode   PortMode
 	SourcePort uint16
+	DSCP, TTL  uint8        // TTL 0: 64
 	Rings      []*ring.Ring // one per worker
 	Pool       Freer
 	Clock      func() int64 // that of the workers; nil: the wall clock

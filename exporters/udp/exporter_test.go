@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/wire/report"
@@ -188,6 +190,48 @@ func TestMove(t *testing.T) {
 			if _, err := c.Read(b); err != nil || b[0] != byte(n) {
 				t.Errorf("collector %d: %v, report packet %d, want %d", i, err, b[0], n)
 			}
+		}
+	}
+}
+
+// TestDSCPAndTTL of report packets are those of the configuration, whoever builds the headers.
+func TestDSCPAndTTL(t *testing.T) {
+	for _, c := range []struct {
+		address string
+		mode    PortMode
+		tos     int
+		ttl     uint8
+	}{{"127.0.0.1:0", PortAny, 46 << 2, 7}, {"127.0.0.1:0", PortHash, 46 << 2, 7}, {"[::1]:0", PortAny, 46 << 2, 7}, {"127.0.0.1:0", PortAny, 0, 0}} {
+		listener := listen(t, c.address)
+		raw, err := listener.SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw.Control(func(fd uintptr) {
+			for _, o := range [][2]int{{unix.IPPROTO_IP, unix.IP_RECVTOS}, {unix.IPPROTO_IP, unix.IP_RECVTTL}, {unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS}, {unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT}} {
+				unix.SetsockoptInt(int(fd), o[0], o[1], 1)
+			}
+		})
+		a, r := setup(t)
+		fill(t, a, r, 1, 40)
+		drain(New(Config{Collector: listener.LocalAddr().(*net.UDPAddr).AddrPort(), PortMode: c.mode, DSCP: uint8(c.tos >> 2), TTL: c.ttl, Rings: []*ring.Ring{r}, Pool: a}))
+		oob := make([]byte, 256)
+		_, n, _, _, err := listener.ReadMsgUDP(make([]byte, 100), oob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tos, ttl := -1, -1
+		all, _ := unix.ParseSocketControlMessage(oob[:n])
+		for _, m := range all {
+			switch int(m.Header.Type) {
+			case unix.IP_TOS, unix.IPV6_TCLASS:
+				tos = int(m.Data[0])
+			case unix.IP_TTL, unix.IPV6_HOPLIMIT:
+				ttl = int(m.Data[0])
+			}
+		}
+		if want := max(int(c.ttl), 64*int(1-min(c.ttl, 1))); tos != c.tos || ttl != want {
+			t.Errorf("%+v: TOS %d, TTL %d, want %d", c, tos, ttl, want)
 		}
 	}
 }

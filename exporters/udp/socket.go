@@ -57,7 +57,7 @@ func dialUDP(c *Config) (*net.UDPConn, error) {
 		local.Port = int(c.SourcePort)
 	}
 	d := net.Dialer{LocalAddr: local, Control: func(_, _ string, raw syscall.RawConn) error {
-		return setOptions(raw, c.Collector.Addr())
+		return setOptions(raw, c)
 	}}
 	conn, err := d.DialContext(context.Background(), "udp", c.Collector.String())
 	if err != nil {
@@ -70,16 +70,24 @@ func dialUDP(c *Config) (*net.UDPConn, error) {
 // come back, and lets several collectors share one fixed source port. IPv4 has no DF: routers cut what a
 // link behind them does not take, and no ICMP is needed, which many paths lose. Over IPv6 only the sender
 // cuts, as the kernel has learnt; the configuration makes packets that every path takes.
-func setOptions(raw syscall.RawConn, a netip.Addr) error {
+func setOptions(raw syscall.RawConn, c *Config) error {
 	var err error
+	ttl := int(c.TTL)
+	if ttl == 0 {
+		ttl = report.DefaultTTL
+	}
 	ctl := raw.Control(func(fd uintptr) {
 		unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
 		unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer)
-		if a.Unmap().Is4() {
+		if c.Collector.Addr().Unmap().Is4() {
 			unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_RECVERR, 1)
+			unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_TOS, int(c.DSCP)<<2)
+			unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_TTL, ttl)
 			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DONT)
 		} else {
 			unix.SetsockoptInt(int(fd), unix.IPPROTO_IPV6, unix.IPV6_RECVERR, 1)
+			unix.SetsockoptInt(int(fd), unix.IPPROTO_IPV6, unix.IPV6_TCLASS, int(c.DSCP)<<2)
+			unix.SetsockoptInt(int(fd), unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, ttl)
 			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_WANT)
 		}
 	})
@@ -134,7 +142,7 @@ func openRaw(c *Config, source netip.Addr) (conn, error) {
 		batchWriter: packetWriter(pc, c.Collector.Addr()),
 		IPConn:      pc.(*net.IPConn),
 		to:          &net.IPAddr{IP: c.Collector.Addr().AsSlice(), Zone: c.Collector.Addr().Zone()},
-		frame:       report.UDPFrame{Src: netip.AddrPortFrom(source, c.SourcePort), Dst: c.Collector},
+		frame:       report.UDPFrame{Src: netip.AddrPortFrom(source, c.SourcePort), Dst: c.Collector, DSCP: c.DSCP, TTL: c.TTL},
 		hash:        c.PortMode == PortHash,
 	}, nil
 }

@@ -17,6 +17,7 @@ type UDPFrame struct {
 	SrcMAC, DstMAC [6]byte
 	VLAN           uint16 // 802.1Q VLAN id, 1 to 4094; 0 is no tag
 	Src, Dst       netip.AddrPort
+	DSCP, TTL      uint8  // TTL is the hop limit of IPv6, too; 0: DefaultTTL
 	ID             uint16 // of IPv4: the path may cut the packet into fragments; 0: DF is set
 }
 
@@ -27,7 +28,15 @@ func (f *UDPFrame) NextID() {
 	}
 }
 
-const reportTTL = 64
+// DefaultTTL is the TTL or hop limit of report packets unless UDPFrame says another.
+const DefaultTTL = 64
+
+func (f *UDPFrame) ttl() byte {
+	if f.TTL == 0 {
+		return DefaultTTL
+	}
+	return f.TTL
+}
 
 func (f *UDPFrame) is4() bool { return f.Dst.Addr().Unmap().Is4() }
 
@@ -76,13 +85,13 @@ func (f *UDPFrame) putIPv4(ip []byte) {
 	src, dst := as4(f.Src), as4(f.Dst)
 	h := ip[:packet.IPv4Len]
 	clear(h)
-	h[0] = 0x45
+	h[0], h[1] = 0x45, f.DSCP<<2
 	binary.BigEndian.PutUint16(h[2:], uint16(len(ip)))
 	binary.BigEndian.PutUint16(h[4:], f.ID)
 	if f.ID == 0 {
 		h[6] = 0x40 // DF
 	}
-	h[8], h[9] = reportTTL, packet.ProtoUDP
+	h[8], h[9] = f.ttl(), packet.ProtoUDP
 	copy(h[12:], src[:])
 	copy(h[16:], dst[:])
 	binary.BigEndian.PutUint16(h[10:], ^checksum.Sum(h))
@@ -93,9 +102,9 @@ func (f *UDPFrame) putIPv6(ip []byte) {
 	src, dst := f.Src.Addr().As16(), f.Dst.Addr().As16()
 	h := ip[:packet.IPv6Len]
 	clear(h)
-	h[0] = 0x60
+	h[0], h[1] = 0x60|f.DSCP>>2, f.DSCP<<6
 	binary.BigEndian.PutUint16(h[4:], uint16(len(ip)-packet.IPv6Len))
-	h[6], h[7] = packet.ProtoUDP, reportTTL
+	h[6], h[7] = packet.ProtoUDP, f.ttl()
 	copy(h[8:], src[:])
 	copy(h[24:], dst[:])
 	f.putUDP(ip[packet.IPv6Len:], checksum.Sum(h[8:40]))

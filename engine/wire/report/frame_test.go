@@ -20,6 +20,22 @@ func plainSum(b []byte) uint16 {
 	return uint16(s)
 }
 
+// TestUDPFrameDSCP: DSCP and TTL stand where they belong, ECN stays 0, and the checksum is right.
+func TestUDPFrameDSCP(t *testing.T) {
+	f := UDPFrame{Src: netip.MustParseAddrPort("192.0.2.1:1"), Dst: netip.MustParseAddrPort("192.0.2.10:2"), DSCP: 46, TTL: 3}
+	frame := make([]byte, f.HeaderLen())
+	f.Put(frame)
+	if ip := frame[14:34]; ip[1] != 46<<2 || ip[8] != 3 || plainSum(ip) != 0xffff {
+		t.Errorf("% x", ip)
+	}
+	f.Src, f.Dst = netip.MustParseAddrPort("[2001:db8::1]:1"), netip.MustParseAddrPort("[2001:db8::a]:2")
+	frame = make([]byte, f.HeaderLen())
+	f.Put(frame)
+	if ip := frame[14:54]; ip[0] != 0x6b || ip[1] != 0x80 || ip[7] != 3 {
+		t.Errorf("% x", ip)
+	}
+}
+
 func TestUDPFrame(t *testing.T) {
 	f := UDPFrame{
 		SrcMAC: [6]byte{2, 0, 0, 0, 0, 1}, DstMAC: [6]byte{2, 0, 0, 0, 0, 2},

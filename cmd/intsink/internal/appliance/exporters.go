@@ -57,7 +57,7 @@ func (a *Appliance) newCollector(c *conf.Config, i int) *collector {
 	}
 	e := udp.New(udp.Config{
 		Collector: col.conf.Address, Source: col.conf.Source,
-		PortMode: portModes[col.conf.SourcePortMode], SourcePort: col.conf.SourcePort,
+		PortMode: portModes[col.conf.SourcePortMode], SourcePort: col.conf.SourcePort, DSCP: col.conf.DSCP, TTL: col.conf.TTL,
 		Rings: rings, Pool: a.pool, Clock: a.clock,
 	})
 	ctx, cancel := context.WithCancel(a.exportersContext)

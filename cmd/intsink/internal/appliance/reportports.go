@@ -68,7 +68,7 @@ func inLink(c *conf.Config, name string) bool {
 
 func portConfig(col *conf.Collector) port.Config {
 	return port.Config{
-		Collector: col.Address, Source: col.Source, VLAN: col.VLAN,
+		Collector: col.Address, Source: col.Source, VLAN: col.VLAN, DSCP: col.DSCP, TTL: col.TTL,
 		Gateway: col.Gateway, GatewayMAC: col.GatewayMAC, SourcePort: rules.PortSource(col),
 	}
 }

@@ -157,7 +157,8 @@ func (s *Source) statusOfCollectors(j *status.Status, snapshots []engine.Counter
 		}
 		if at := slices.IndexFunc(configured, func(k conf.Collector) bool { return k.Name == c.Name }); at >= 0 {
 			x.Address = configured[at].Endpoint()
-			x.BudgetPackets, x.BudgetBits = configured[at].Budget.Packets, configured[at].Budget.Bits
+			b := &configured[at].Budget
+			x.BudgetPackets, x.BudgetBits, x.BudgetReports = b.Packets, b.Bits, b.Reports
 		}
 		if c.Gateway != nil {
 			known := c.Gateway.Resolved()

@@ -65,7 +65,7 @@ func collectors(c *conf.Config) []reporting.Collector {
 		headers := col.TagLen() + frameOverhead(col.Address.Addr())
 		all[i] = reporting.Collector{
 			Name: col.Name, Address: col.Address, MaxPayload: c.PacketBytes(col) - headers,
-			Budget: reporting.Budget{Packets: col.Budget.Packets, Bits: col.Budget.Bits, Burst: int64(col.Budget.Burst), Headers: headers},
+			Budget: reporting.Budget{Packets: col.Budget.Packets, Bits: col.Budget.Bits, Reports: col.Budget.Reports, Burst: int64(col.Budget.Burst), Headers: headers},
 		}
 	}
 	return all

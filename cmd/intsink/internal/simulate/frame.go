@@ -16,13 +16,17 @@ import (
 type Frame struct {
 	report.UDPFrame
 	byPort bool // the frame is what exporters/port would send
+	hash   bool // of the flow makes the source port
 	source port.SourcePort
 }
 
 // To returns the frame of the packet whose handoff is h.
 func (f *Frame) To(h report.Handoff) *report.UDPFrame {
-	if f.byPort {
+	switch {
+	case f.byPort:
 		f.Src = netip.AddrPortFrom(f.Src.Addr(), f.source.Of(0, h))
+	case f.hash:
+		f.Src = netip.AddrPortFrom(f.Src.Addr(), report.EntropyPort(h.Entropy))
 	}
 	return &f.UDPFrame
 }
@@ -40,9 +44,9 @@ func FrameOf(col *conf.Collector) Frame {
 	}
 	return Frame{
 		UDPFrame: report.UDPFrame{
-			DstMAC: col.GatewayMAC, VLAN: col.VLAN,
+			DstMAC: col.GatewayMAC, VLAN: col.VLAN, DSCP: col.DSCP, TTL: col.TTL,
 			Src: netip.AddrPortFrom(source, col.SourcePort), Dst: col.Address,
 		},
-		byPort: col.Port != "", source: rules.PortSource(col),
+		byPort: col.Port != "", hash: col.SourcePortMode == conf.HashedSourcePort, source: rules.PortSource(col),
 	}
 }

@@ -161,6 +161,7 @@ type Collector struct {
 	Shed          map[string]uint64 `json:"shed"`
 	BudgetPackets uint64            `json:"budget_packets"` // per second; 0: no limit
 	BudgetBits    uint64            `json:"budget_bits"`
+	BudgetReports uint64            `json:"budget_reports"`
 	GatewayKnown  *bool             `json:"gateway_known"` // null: the kernel sends
 	Losing        *Losing           `json:"losing"`        // null: nothing is lost now
 }
