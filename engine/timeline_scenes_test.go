@@ -51,8 +51,8 @@ func flowTokens(at []float64, flows string) (steps []moment) {
 	return steps
 }
 
-// series are packets of one flow, each with one of values in its INT.
-func series(at []float64, values []int, set func(*intgen.Source, []intgen.Hop, int)) (steps []moment) {
+// oneAfterTheOther are packets of one flow, each with one of values in its INT.
+func oneAfterTheOther(at []float64, values []int, set func(*intgen.Source, []intgen.Hop, int)) (steps []moment) {
 	for i, v := range values {
 		steps = append(steps, moment{at: at[i], level: v, token: fmt.Sprint(v), frame: of(1, func(s *intgen.Source, h []intgen.Hop) { set(s, h, v) })})
 	}
@@ -89,20 +89,20 @@ var timelines = []timeline{
 		section: "path_change", caption: `paths = 4, memory = "60s", rate = 10, ecmp = "ignore"`, unit: 1e9, counted: event.PathSwitch,
 		rules: wants(nil, event.PathChange), value: "path",
 		levels: []level{{at: 3, name: "C"}, {at: 2, name: "B"}, {at: 1, name: "A"}},
-		steps: series([]float64{0, 1, 2, 3, 4, 5, 6, 7, 30, 50, 66, 67}, []int{1, 1, 2, 2, 1, 1, 2, 3, 3, 3, 1, 3}, func(_ *intgen.Source, h []intgen.Hop, v int) {
+		steps: oneAfterTheOther([]float64{0, 1, 2, 3, 4, 5, 6, 7, 30, 50, 66, 67}, []int{1, 1, 2, 2, 1, 1, 2, 3, 3, 3, 1, 3}, func(_ *intgen.Source, h []intgen.Hop, v int) {
 			h[2].Egress = uint16(v)
 		}),
 	},
 	{
 		section: "hop_latency", caption: `absolute = "10us", relative = 0.5, k = 2, n = 4, interval = "100ms"`, unit: 1e6,
 		rules: wants(nil, event.HopLatency), value: "us at node 102", levels: lines(60, 28, 20, 15),
-		steps: series(append(every(0, 1, 10), 50, 101, 102, 107), []int{20, 28, 15, 60, 20, 60, 60, 20, 20, 20, 20, 20, 20, 20},
+		steps: oneAfterTheOther(append(every(0, 1, 10), 50, 101, 102, 107), []int{20, 28, 15, 60, 20, 60, 60, 20, 20, 20, 20, 20, 20, 20},
 			func(_ *intgen.Source, h []intgen.Hop, v int) { h[1].LatencyNs = uint32(v) * 1000 }),
 	},
 	{
 		section: "end_to_end", caption: `clock = "none", absolute = "50us", relative = 0.5, k = 2, n = 4, interval = "100ms"`, unit: 1e6,
 		rules: wants(nil, event.EndToEnd), value: "us in all", levels: lines(210, 120, 90),
-		steps: series(every(0, 1, 7), []int{90, 120, 90, 210, 210, 210, 210}, func(_ *intgen.Source, h []intgen.Hop, v int) {
+		steps: oneAfterTheOther(every(0, 1, 7), []int{90, 120, 90, 210, 210, 210, 210}, func(_ *intgen.Source, h []intgen.Hop, v int) {
 			for i := range h {
 				h[i].LatencyNs = uint32(v) * 1000 / 3
 			}
@@ -117,13 +117,13 @@ var timelines = []timeline{
 		section: "congestion", caption: `raise = 8000, clear = 4000, quota = 4, timeout = "1s"`, unit: 1e6,
 		rules: wants(func(t *event.Thresholds) { t.CongestionRaise, t.CongestionClear, t.CongestionQuota = 8000, 4000, 4 }, event.Congestion),
 		value: "occupancy", levels: []level{{at: 9000, name: "9000"}, threshold(8000, "raise"), {at: 6000, name: "6000"}, threshold(4000, "clear"), {at: 100, name: "100"}},
-		steps: series([]float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21, 1500, 1501}, []int{100, 6000, 8000, 9000, 6000, 9000, 9000, 9000, 6000, 4000, 6000, 8000, 6000, 9000},
+		steps: oneAfterTheOther([]float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21, 1500, 1501}, []int{100, 6000, 8000, 9000, 6000, 9000, 9000, 9000, 6000, 4000, 6000, 8000, 6000, 9000},
 			func(_ *intgen.Source, h []intgen.Hop, v int) { h[1].QueueOccupancy = uint32(v) }),
 	},
 	{
 		section: "tx_utilization", caption: `raise = 90, clear = 75, hold = "5s"`, unit: 1e9,
 		rules: wants(nil, event.TxUtilization), value: "percent", levels: []level{{at: 95, name: "95"}, threshold(90, "raise"), {at: 80, name: "80"}, threshold(75, "clear"), {at: 50, name: "50"}},
-		steps: series(every(0, 1, 15), []int{50, 80, 95, 95, 80, 50, 95, 50, 75, 50, 50, 50, 50, 80, 95},
+		steps: oneAfterTheOther(every(0, 1, 15), []int{50, 80, 95, 95, 80, 50, 95, 50, 75, 50, 50, 50, 50, 80, 95},
 			func(_ *intgen.Source, h []intgen.Hop, v int) { h[1].TxUtilization = uint32(v) }),
 	},
 	{
@@ -146,7 +146,7 @@ var timelines = []timeline{
 			r.INT.Domains = []inthdr.Domain{d}
 			wants(nil, event.Loss)(r)
 		},
-		steps: append(series([]float64{0, 1, 2, 3, 100, 250, 300, 301, 400, 600, 1300}, []int{1, 2, 4, 7, 5, 8, 8, 10, 12, 13, 14}, numbered), moment{at: 1500}),
+		steps: append(oneAfterTheOther([]float64{0, 1, 2, 3, 100, 250, 300, 301, 400, 600, 1300}, []int{1, 2, 4, 7, 5, 8, 8, 10, 12, 13, 14}, numbered), moment{at: 1500}),
 	},
 	{
 		section: "drop", caption: `interval = "1s"`, unit: 1e6, row: "packet",
@@ -176,7 +176,7 @@ var timelines = []timeline{
 			r.INT.Domains = []inthdr.Domain{d}
 			wants(nil, event.UnknownDomain)(r)
 		},
-		steps: series([]float64{0, 1, 2, 3, 500, 1001}, []int{7, 9, 9, 7, 8, 9}, func(s *intgen.Source, _ []intgen.Hop, v int) {
+		steps: oneAfterTheOther([]float64{0, 1, 2, 3, 500, 1001}, []int{7, 9, 9, 7, 8, 9}, func(s *intgen.Source, _ []intgen.Hop, v int) {
 			s.DomainID, s.DSInstruction, s.DomainPerHop = uint16(v), 0x8000, 4
 		}),
 	},
@@ -200,7 +200,7 @@ func links(at []float64, us []int, flows string) (steps []moment) {
 
 // refreshes returns packets of a flow; two of them are reported for their latency.
 func refreshes() []moment {
-	steps := series(every(0, 0.5, 14), make([]int, 14), func(_ *intgen.Source, h []intgen.Hop, v int) { h[1].LatencyNs = 10_000 })
+	steps := oneAfterTheOther(every(0, 0.5, 14), make([]int, 14), func(_ *intgen.Source, h []intgen.Hop, v int) { h[1].LatencyNs = 10_000 })
 	for i := range steps {
 		steps[i].token = "."
 		if i == 7 || i == 8 {
