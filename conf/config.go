@@ -186,6 +186,7 @@ type Instruction struct {
 type Flows struct {
 	Capacity    int // per worker, at least
 	IdleTimeout time.Duration
+	Key         FlowKey // "own" | "inner"
 }
 
 // Places is how many flows the table of a worker has room for: the next power of two.

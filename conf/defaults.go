@@ -24,7 +24,7 @@ func defaultConfig() *Config {
 		Node:   Node{ID: 0, HwIDBase: 0},
 		DPDK:   DPDK{Hugepages: AutoHugepages, Mbufs: 65536, MbufSize: DefaultMbufSize, IdleSleep: 0},
 		INT:    defaultINT(),
-		Flows:  Flows{Capacity: 1048576, IdleTimeout: 30 * time.Second},
+		Flows:  Flows{Capacity: 1048576, IdleTimeout: 30 * time.Second, Key: OwnKey},
 		Events: defaultEvents(DataCenter),
 		Report: Report{
 			Version:  Report20,

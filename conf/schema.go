@@ -33,6 +33,7 @@ func visitConfig(v schema.Visitor, c *Config) {
 	v.Block("flows", &c.Flows, func(v schema.Visitor) {
 		v.Attr("capacity", schema.Integer(&c.Flows.Capacity, 16, 1<<28))
 		v.Attr("idle_timeout", schema.Duration(&c.Flows.IdleTimeout, minIdle, maxTime))
+		v.Attr("key", schema.Choice(&c.Flows.Key, OwnKey, InnerKey))
 	})
 	v.Block("events", &c.Events, func(v schema.Visitor) { visitEvents(v, &c.Events) })
 	v.Blocks("watch", schema.Slice(&c.Watches, defaultWatch, func(w *Watch) *string { return &w.Name }, func(v schema.Visitor, w *Watch) {

@@ -107,6 +107,15 @@ const (
 	InnerLayer Layer = "inner"
 )
 
+// FlowKey is flows.key: which headers flows are told apart by, where there are tunnels.
+type FlowKey string
+
+// The values of flows.key.
+const (
+	OwnKey   FlowKey = "own"
+	InnerKey FlowKey = "inner"
+)
+
 // SampleBy is watch.sample_by: whether one packet in so many is a sample, or all packets of
 // one flow in so many.
 type SampleBy string

@@ -12,6 +12,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
+	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/flows"
@@ -146,7 +147,7 @@ func anyFrame(t *testing.T, r *rand.Rand, nested [][]byte) []byte {
 	case 5, 6, 7:
 		return reported(t, r)
 	}
-	source := intgen.Source{UDPPort: 5000, Bitmap: []uint16{0xf000, 0xf000, 0xf900, 0xe000}[r.IntN(4)], MaxHops: 20, DomainID: uint16(r.IntN(8) / 7)}
+	source := intgen.Source{UDPPort: 5000, Bitmap: []uint16{0xf000, 0xf000, 0xf900, 0xe000, 0x9000, 0x8000, 0xb000}[r.IntN(7)], MaxHops: 20, DomainID: uint16(r.IntN(8) / 7)}
 	hops := make([]intgen.Hop, []int{1, 2, 4, 7}[r.IntN(4)])
 	for i := range hops {
 		hops[i] = intgen.Hop{NodeID: uint32(i), Ingress: 1, Egress: 2, LatencyNs: 10_000 + uint32(r.IntN(100))}
@@ -260,10 +261,15 @@ func TestLongWayChangesNothing(t *testing.T) {
 			r.Own = []*INTRules{&own}
 		},
 		"watches by link": func(r *Rules) { sample(r, 3); r.Watches[0].Ingress, r.Watches[4].Ingress = []uint16{2}, []uint16{0, 1} },
-		"tap":             func(r *Rules) { sample(r, 5) },
-		"long fragments":  func(r *Rules) { r.Report.Fragment = 1200 },
-		"checksums kept":  func(r *Rules) { sample(r, 3); r.INT.KeepChecksum = true },
-		"no Destination":  func(r *Rules) { sample(r, 3); r.INT.Ignored[inthdr.Destination] = true },
+		"flows by what is inside": func(r *Rules) {
+			sample(r, 3)
+			r.InnerKeys = true
+			r.Watches[0].Layer = watch.OuterLayer
+		},
+		"tap":            func(r *Rules) { sample(r, 5) },
+		"long fragments": func(r *Rules) { r.Report.Fragment = 1200 },
+		"checksums kept": func(r *Rules) { sample(r, 3); r.INT.KeepChecksum = true },
+		"no Destination": func(r *Rules) { sample(r, 3); r.INT.Ignored[inthdr.Destination] = true },
 	} {
 		t.Run(name, func(t *testing.T) { sameTheLongWay(t, name == "tap", false, nested, change) })
 		t.Run(name+" portable", func(t *testing.T) { sameTheLongWay(t, name == "tap", true, nested, change) })

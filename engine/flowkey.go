@@ -5,6 +5,7 @@ package engine
 import (
 	"encoding/binary"
 
+	"intsink/engine/watch"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
 	"intsink/flows"
@@ -61,4 +62,11 @@ func innerPorts(f []byte, l *packet.Layers, info *inthdr.Info) (src, dst uint16)
 		return 0, 0
 	}
 	return binary.BigEndian.Uint16(f[at:]), binary.BigEndian.Uint16(f[at+2:])
+}
+
+// innerKey makes k, as flowKey has made it, the key of the flow inside of a tunnel, where flows are told apart so.
+func (w *Worker) innerKey(k *flows.Key, f []byte, l *packet.Layers, info *inthdr.Info, o *inthdr.Outers) {
+	if w.rules.InnerKeys {
+		w.facts.Inner(&watch.Packet{Frame: f, Layers: l, Info: info, Outers: o, Key: k, Ports: w.locator.TunnelPorts()})
+	}
 }

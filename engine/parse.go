@@ -119,6 +119,7 @@ func (w *Worker) sound(b *burst, j uint8, f []byte) {
 	info, l := &b.info[i], &b.layers[i]
 	info.Size = l.End - info.Removed
 	flowKey(&b.fast.Keys[j], f, l, info)
+	w.innerKey(&b.fast.Keys[j], f, l, info, &b.outers[i])
 	b.fast.Hashes[j] = w.table.Hash(&b.fast.Keys[j])
 	b.parsed |= 1 << i
 }
@@ -131,6 +132,9 @@ func (w *Worker) store(b *burst, j uint8, f []byte) {
 	if w.fast.MayStore() && info.Type != inthdr.Destination {
 		want, left := w.strippedCopy(f, m.PktLen(), l, info, o)
 		k := fast.Parsed{Frame: f, PktLen: m.PktLen(), Layers: l, Info: info, Layout: w.locator.Layout(info), Outers: o}
+		if w.rules.InnerKeys {
+			k.Inner = &b.fast.Keys[j]
+		}
 		k.NumberAt, k.NumberLen = w.locator.Place(info, inthdr.Sequence)
 		if !left && w.fast.Store(&k, want) {
 			b.fast.Template[j] = w.fast.Recognise(f, m.PktLen())

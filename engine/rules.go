@@ -26,6 +26,7 @@ type Rules struct {
 	Verify        int                   // one INT packet in so many has its checksums verified; 0: none
 	Report        reporting.Rules
 	IdleTimeout   int64 // nanoseconds without a packet that end a flow; 0: as the table was made
+	InnerKeys     bool  // flows in tunnels are told apart by what is inside, and by VNI
 	Suspended     bool  // Watches are left out for a while, and packets of their flows not seen
 }
 

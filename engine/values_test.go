@@ -84,7 +84,7 @@ func newWalker(t *testing.T, r *rand.Rand, port int) *walker {
 			f.VLANs = []uint16{uint16(r.IntN(4094) + 1)}
 		}
 		x := &walker{orig: f.Frame(r.IntN(60), 1), number: math.MaxUint32 - uint32(r.IntN(20)), base: []uint64{1_700_000_000e9, math.MaxUint64 - 40_000, 0}[r.IntN(3)]}
-		x.s = &intgen.Source{UDPPort: 5000, Bitmap: []uint16{0xf000, 0xfd00, 0xed00, 0xe000, 0xff00, 0xfd80}[r.IntN(6)], MaxHops: 20}
+		x.s = &intgen.Source{UDPPort: 5000, Bitmap: []uint16{0xf000, 0xfd00, 0xed00, 0xe000, 0xff00, 0xfd80, 0x9000, 0x8000, 0xb000, 0xbd80, 0xd900, 0x9800, 0x8c00}[r.IntN(13)], MaxHops: 20}
 		switch r.IntN(4) {
 		case 0:
 			x.s.DomainID, x.s.DSInstruction, x.s.SourceOnly = 0x5453, 1<<15, make([]byte, 4)

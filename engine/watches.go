@@ -23,7 +23,7 @@ type Watch struct {
 
 // compileWatches takes time and memory; it is not for the packet path.
 func compileWatches(r *Rules) *watch.Watches {
-	c := watch.Config{INT: r.domains(), Devices: r.Devices}
+	c := watch.Config{INT: r.domains(), Devices: r.Devices, InnerKeys: r.InnerKeys}
 	for i := range r.Collectors {
 		if a := r.Collectors[i].Address; a.IsValid() { // else its name has none yet
 			c.Collectors = append(c.Collectors, a)
@@ -107,6 +107,7 @@ func (w *Worker) watchOfFrame(m *mbuf.Mbuf, ingress uint16) uint8 {
 		x.layers, x.info = l, inthdr.Info{DSCP: l.DSCP, End: max(l.L4, l.Payload)}
 	}
 	flowKey(&x.key, f, &x.layers, &x.info)
+	w.innerKey(&x.key, f, &x.layers, &x.info, &x.outers)
 	if !w.watches.Asks() {
 		return w.watches.First(&x.key, nil)
 	}

@@ -39,7 +39,7 @@ func newHasher(seed uint64) (h hasher) {
 // does not wait for the other.
 func (s *hasher) hash(k *Key) uint64 {
 	a, b := k.addrs[0], k.portsProto&^tombstone // the hash of a flow outlives it
-	if uint8(k.portsProto) != 4 {
+	if k.portsProto&sixBit != 0 {
 		a = fold(k.addrs[0]^s.more[0], k.addrs[1]^s.more[1])
 		b ^= fold(k.addrs[2]^s.more[1], k.addrs[3]^s.more[2])
 	}

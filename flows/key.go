@@ -15,13 +15,13 @@ import (
 // tell all of an IPv4 packet, whose addresses and ports are as a little endian load finds
 // them on the wire: no byte is swapped where packets come in.
 type Key struct {
-	portsProto uint64    // IP version 8, protocol 8, zero 16 (see tombstone), destination port 16, source port 16, upwards
+	portsProto uint64    // IP version 8, protocol 8, zero 16 (see tombstone), destination port 16, source port 16, upwards; with a VNI: vni.go
 	addrs      [4]uint64 // IPv4: the first is source 32, destination 32, upwards, the rest counts for nothing; IPv6: as Src and Dst
 }
 
 // Equal compares word by word: == on the struct would be a call.
 func (k *Key) Equal(o *Key) bool {
-	return k.portsProto == o.portsProto && k.addrs[0] == o.addrs[0] && (uint8(k.portsProto) == 4 ||
+	return k.portsProto == o.portsProto && k.addrs[0] == o.addrs[0] && (k.portsProto&sixBit == 0 ||
 		k.addrs[1] == o.addrs[1] && k.addrs[2] == o.addrs[2] && k.addrs[3] == o.addrs[3])
 }
 
@@ -104,16 +104,29 @@ func (k *Key) Dst() [2]uint64 {
 }
 
 // Version is 4 or 6.
-func (k *Key) Version() uint8 { return uint8(k.portsProto) }
+func (k *Key) Version() uint8 { return uint8(k.portsProto) & (4 | sixBit) }
+
+// sixBit is the bit that tells version 6 from 4.
+const sixBit = 2
 
 // Proto returns the IP protocol.
-func (k *Key) Proto() uint8 { return uint8(k.portsProto >> 8) }
+func (k *Key) Proto() uint8 {
+	if k.portsProto&hasVNI != 0 {
+		return k.protoWithVNI()
+	}
+	return uint8(k.portsProto >> 8)
+}
 
 // SrcPort is zero where the protocol has no ports.
 func (k *Key) SrcPort() uint16 { return bits.ReverseBytes16(uint16(k.portsProto >> 48)) }
 
 // DstPort is zero where the protocol has no ports.
-func (k *Key) DstPort() uint16 { return bits.ReverseBytes16(uint16(k.portsProto >> 32)) }
+func (k *Key) DstPort() uint16 {
+	if k.portsProto&(hasVNI|portCode<<8) == hasVNI {
+		return 0
+	}
+	return bits.ReverseBytes16(uint16(k.portsProto >> 32))
+}
 
 // SrcAddr returns the source address.
 func (k *Key) SrcAddr() netip.Addr { return k.addr(k.Src()) }
@@ -137,7 +150,7 @@ func (k *Key) Compare(o *Key) int {
 	return cmp.Or(
 		slices.Compare(src[:], srcs[:]), slices.Compare(dst[:], dsts[:]),
 		cmp.Compare(k.SrcPort(), o.SrcPort()), cmp.Compare(k.DstPort(), o.DstPort()),
-		cmp.Compare(k.portsProto&0xffff, o.portsProto&0xffff),
+		cmp.Compare(k.portsProto&^tombstone, o.portsProto&^tombstone),
 	)
 }
 

@@ -6,6 +6,7 @@
 #   scripts/trixie.sh [COMMAND]     another COMMAND there, in the sources, in place of all that
 #
 # Root. INTSINK_TRIXIE=/var/cache/intsink-trixie: where the root is kept, made where it is missing.
+# Exit code 75: this machine cannot make such a root, so nothing was tried there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/chroot.sh
@@ -14,11 +15,13 @@ root=$cache/root
 
 say() { printf '\ntrixie: %s (%d s)\n' "$*" "$SECONDS"; }
 
+unable() { echo "trixie: $*" >&2; exit 75; }
+
 # In namespaces of our own mounts and processes cannot outlive this script; nor does anybody else
 # use the root meanwhile.
 if [[ -z "${INTSINK_TRIXIE_INSIDE-}" ]]; then
-	[[ $EUID -eq 0 ]] || { echo "trixie: run as root: debootstrap and chroot need it" >&2; exit 1; }
-	mkdir -p "$cache"
+	[[ $EUID -eq 0 ]] || unable "run as root: debootstrap and chroot need it"
+	mkdir -p "$cache" && unshare --mount --pid --fork true || unable "no folder $cache, or no namespaces"
 	INTSINK_TRIXIE_INSIDE=1 exec flock "$cache" \
 		nice -n 5 unshare --mount --pid --fork --kill-child --mount-proc "$PWD/scripts/trixie.sh" "$@"
 fi
@@ -26,8 +29,9 @@ fi
 if [[ ! -e "$root" ]]; then
 	say "debootstrap"
 	rm -rf "$cache/new" # of a run that was ended
-	[[ -n "$(mirror)" ]] || apt-get -qq update
-	make_base "$cache/new" trixie
+	[[ -n "$(mirror)" ]] || apt-get -qq update || true # make_base says what is missing
+	timeout --foreground 15m bash -c 'source scripts/chroot.sh && make_base "$1" trixie' - "$cache/new" ||
+		unable "debootstrap made no Debian 13: $cache/new.log"
 	mv "$cache/new" "$root"
 fi
 resolve "$root"

@@ -93,6 +93,7 @@ int {
 flows {
   capacity     = 1048576
   idle_timeout = "30s"
+  key          = "own"   # own | inner: flows in tunnels are told apart by what is inside, and by VNI
 }
 
 events {

@@ -32,8 +32,8 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) (se
 	if l.NodeID != 0 {
 		return d.withoutNodes(now, f, p, o), unknown32
 	}
-	hasPath, latency, stamped := !o.Info.MTUExceeded, int(l.HopLatency), hasStampedLatency(l)
-	hasPath = hasPath && (l.Interfaces >= 0 || f.PathHops == 0) // of a flow whose path has interfaces, nodes alone are no evidence
+	hasPath, latency, stamped := !o.Info.MTUExceeded, int(l.HopLatency), l.HasStampedLatency()
+	hasPath = hasPath && (l.Interfaces >= 0 || f.PathHops == 0 || f.PathHops&NodesAlone != 0) // of a flow whose path has interfaces, nodes alone are no evidence
 	watched, sum, summed := p.Events.Has(HopLatency), uint64(0), latency >= 0 || stamped
 	absolute := p.Thresholds.Latency.Absolute
 	h := uint64(o.Info.Hops)
@@ -91,12 +91,6 @@ func isSettled(f *flows.Flow, i int, node, x, absolute uint32) bool {
 	return k.Node == node && k.Ref != unknown32 && f.Window(i) == 0 && Within(x, k.Ref, absolute)
 }
 
-// hasStampedLatency reports whether the latency of hops is the difference of their timestamps: the bitmap asks for
-// both, and not for the latency.
-func hasStampedLatency(l *inthdr.Layout) bool {
-	return l.HopLatency < 0 && l.IngressTimestamp >= 0 && l.EgressTimestamp >= 0 && l.Format != inthdr.Format2016
-}
-
 // latencyOf is the latency of a hop in nanoseconds: the one that it has, else by its timestamps.
 func (d *Detector) latencyOf(hop []byte, l *inthdr.Layout, node uint32) uint32 {
 	if l.HopLatency < 0 {
@@ -127,7 +121,7 @@ func (d *Detector) withoutNodes(now int64, f *flows.Flow, p *Policy, o *Observat
 	if !p.Events.Has(EndToEnd) || hopLen == 0 {
 		return 0
 	}
-	sum, summed := uint64(0), o.Layout.HopLatency >= 0 || hasStampedLatency(o.Layout)
+	sum, summed := uint64(0), o.Layout.HopLatency >= 0 || o.Layout.HasStampedLatency()
 	for stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]; len(stack) >= hopLen; stack = stack[hopLen:] {
 		var n hopValues
 		d.readHop(&n, stack[:hopLen], o.Layout)
@@ -187,7 +181,7 @@ func (d *Detector) readHop(n *hopValues, hop []byte, l *inthdr.Layout) {
 	if d.models.any {
 		d.models.apply(n)
 	}
-	if hasStampedLatency(l) && n.IngressTime != unknown64 && n.EgressTime != unknown64 {
+	if l.HasStampedLatency() && n.IngressTime != unknown64 && n.EgressTime != unknown64 {
 		if ns := long(nearest(n.EgressTime-n.IngressTime, n.stampBits), n.model.TimestampUnit); ns >= 0 {
 			n.Latency = uint32(min(ns, unknown32-1))
 		}

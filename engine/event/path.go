@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 
@@ -24,20 +25,38 @@ func (d *Detector) path(now int64, f *flows.Flow, p *Policy, o *Observation, h u
 	default:
 		set = d.otherPath(now, f, p, h)
 	}
-	if f.PathHops == 0 && o.Common && f.PathHash == h {
+	if o.Common && f.PathHash == h && f.PathHops != PathHops(int(o.Info.Hops), o.Layout) {
 		storePath(f, p, o)
 	}
 	return set
 }
 
+// Flags of flows.Flow.PathHops, beside the number of hops.
+const (
+	NodesAlone = 0x40 // the path has no interfaces
+	NoLatency  = 0x80 // the packet that it was stored of has no latencies: there need be no references
+)
+
+// PathHops is what flows.Flow has of a path of n hops with that layout.
+func PathHops(n int, l *inthdr.Layout) uint8 {
+	if l.Interfaces < 0 {
+		n |= NodesAlone
+	}
+	if l.HopLatency < 0 {
+		n |= NoLatency
+	}
+	return uint8(n)
+}
+
 // storePath stores the current path, which o is on, so that package fast knows it without hashing:
 // its hops come first among those of the flow, in the order of the path. A hop that is new here, where its
-// latency is not watched, has no reference; others keep theirs, for the next watch that asks.
+// latency is not watched or not told, has no reference; others keep theirs, for the next watch that asks.
 //
 //go:noinline
 func storePath(f *flows.Flow, p *Policy, o *Observation) {
-	stack, n, watched := o.Frame[o.Info.Stack:][:o.Info.StackLen], int(o.Info.Hops), p.Events.Has(HopLatency)
-	if n > len(f.Hops) || watched && n > int(f.NumHops) {
+	stack, n, l := o.Frame[o.Info.Stack:][:o.Info.StackLen], int(o.Info.Hops), o.Layout
+	watched := p.Events.Has(HopLatency) && l.HopLatency >= 0
+	if f.PathHops = 0; n > len(f.Hops) || watched && n > int(f.NumHops) {
 		return
 	}
 	for i := range f.Hops[:n] {
@@ -52,9 +71,12 @@ func storePath(f *flows.Flow, p *Policy, o *Observation) {
 		if watched && f.Hops[i].Ref > farthest {
 			return
 		}
-		f.Hops[i].Interfaces = binary.LittleEndian.Uint32(hop[4:])
+		f.Hops[i].Interfaces = 0
+		if l.Interfaces >= 0 {
+			f.Hops[i].Interfaces = binary.LittleEndian.Uint32(hop[l.Interfaces:])
+		}
 	}
-	f.PathHops = uint8(n)
+	f.PathHops = PathHops(n, l)
 }
 
 // putHop puts a hop without a reference at place i. That which stood there goes behind all others, or, where there is no

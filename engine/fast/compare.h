@@ -19,8 +19,18 @@ struct limits {
 #endif
 };
 
-// LONGEST_HOP is the longest hop, in bytes, that has its latency among fast_template.hop_word.
-enum { LONGEST_HOP = 40, LATENCY_AT = 8 };
+// interfaces_of are both interfaces of a hop, as a load finds them; 0 where it has none: the hash of a path and
+// fast_hop have the same.
+static inline uint32_t interfaces_of(const struct fast_template *t, const uint8_t *hop)
+{
+	return t->path & FAST_NODES_ALONE ? 0 : load32(hop + 4);
+}
+
+// latency_of is the latency of a hop as its node writes it; all ones where it is not told.
+static inline uint32_t latency_of(const struct fast_template *t, const uint8_t *hop)
+{
+	return t->latency ? be32(hop + t->latency) : UINT32_MAX;
+}
 
 // values are those of a packet's hops. latency is the sum of their latencies. reach is zero if no
 // value reaches its threshold; unknown values (all ones) count as reaching it.
@@ -33,13 +43,13 @@ struct values {
 #endif
 };
 
-// reaches_latency is for hops so long that their latency is not among the words of values.reach.
+// reaches_latency is for hops so long that their latency is not among the last 32 bytes, the words of values.reach.
 static __attribute__((noinline)) bool reaches_latency(const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
 {
 	const uint8_t *hop = f + t->stack;
 	bool reach = false;
-	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len)
-		reach |= be32(hop + LATENCY_AT) > p->most[0];
+	for (uint32_t i = 0; t->latency && i < t->all_hops; i++, hop += t->hop_len)
+		reach |= be32(hop + t->latency) > p->most[0];
 	return reach;
 }
 
@@ -60,8 +70,8 @@ static inline bool within(uint32_t x, uint32_t ref, uint32_t absolute)
 
 // same_hops tells whether nodes and interfaces are those of the current path, and each
 // latency within the absolute deadband; v is what it has seen on the way, with v->reach only
-// where more is set. Four bytes in front of a hop and behind one that is known are read, and
-// with more 32 in front of a hop's end: there is something.
+// where more is set. Read are 16 bytes from four in front of a hop on, which a template needs, four behind
+// one that is known, and with more 32 in front of a hop's end.
 static inline __attribute__((always_inline)) bool same_hops(const struct fast_flow *w, const struct fast_template *t, const struct limits *l, const uint8_t *f, const bool more, const bool extra, struct values *v)
 {
 	const uint8_t *hop = f + t->stack;
@@ -70,8 +80,8 @@ static inline __attribute__((always_inline)) bool same_hops(const struct fast_fl
 #ifdef FAST_AVX2
 	int64_t at = t->known; // up to 0: the cheapest end of a loop
 	const uint8_t *end = (const uint8_t *)w->hops - at;
-	const __m128i order = _mm_set_epi32((int)0x80808080, 0x0c0d0e0f, 0x0b0a0908, 0x07060504);
-	__m128i worst = l->limit, all = _mm_setzero_si128();
+	const __m128i order = _mm_loadu_si128((const __m128i *)t->lanes);
+	__m128i worst = l->limit, all = _mm_loadu_si128((const __m128i *)t->sum_from);
 	__m256i most, words, highest;
 	if (more) {
 		words = _mm256_loadu_si256((const __m256i *)t->hop_order);
@@ -100,15 +110,15 @@ static inline __attribute__((always_inline)) bool same_hops(const struct fast_fl
 	return _mm_testz_si128(worst, worst);
 #else
 	const struct fast_hop *known = w->hops, *end = known + t->all_hops;
-	uint64_t all = 0;
+	uint64_t all = t->sum_from[1];
 	uint32_t bad = 0;
 	bool reach = false;
 	do {
-		uint32_t x = be32(hop + LATENCY_AT);
+		uint32_t x = t->latency ? be32(hop + t->latency) : 0;
 		reach |= more && ((t->queue && (be32(hop + t->queue) & 0xffffff) > p->most[1]) || (t->tx && be32(hop + t->tx) > p->most[2]) || x > p->most[0]);
 		if (extra)
 			x *= p->unit;
-		bad |= (load32(hop) ^ known->node) | (load32(hop + 4) ^ known->interfaces) | !within(x, known->ref, p->absolute);
+		bad |= (load32(hop) ^ known->node) | (interfaces_of(t, hop) ^ known->interfaces) | (t->latency && !within(x, known->ref, p->absolute));
 		all += x;
 		hop += step;
 	} while (++known < end);
@@ -118,15 +128,18 @@ static inline __attribute__((always_inline)) bool same_hops(const struct fast_fl
 #endif
 }
 
-// EGRESS are the first eight bytes of a hop, as a load finds them, but for the ingress
-// interface.
-#define EGRESS UINT64_C(0xffff0000ffffffff)
+// egress_of is the node of a hop with its egress interface, 65535 where it has none, in the places that they have in
+// the first eight bytes of a hop, as a load finds them.
+static inline uint64_t egress_of(const struct fast_template *t, const uint8_t *hop)
+{
+	return t->path & FAST_NODES_ALONE ? load32(hop) | UINT64_C(0xffff) << 48 : load64(hop) & UINT64_C(0xffff0000ffffffff);
+}
 
 // hot_interface is where a filter has the egress interface of a hop, hot_queue one of its
 // queues.
-static inline uint32_t hot_interface(const struct fast_view *b, const uint8_t *hop)
+static inline uint32_t hot_interface(const struct fast_view *b, const struct fast_template *t, const uint8_t *hop)
 {
-	return (uint32_t)((load64(hop) & EGRESS) * b->key >> (64 - FAST_HOT_SHIFT));
+	return (uint32_t)(egress_of(t, hop) * b->key >> (64 - FAST_HOT_SHIFT));
 }
 
 static inline uint32_t hot_queue(uint32_t interface, uint32_t queue)
@@ -154,7 +167,7 @@ static inline uint32_t queue_of(const struct fast_template *t, const uint8_t *ho
 // limit_of is where usual.Limits has the queue of a hop.
 static inline const struct fast_limit *limit_of(const struct fast_view *b, const struct fast_template *t, const uint8_t *hop)
 {
-	uint32_t at = (uint32_t)((load64(hop) & EGRESS) * b->limits_key >> (64 - FAST_LIMIT_SHIFT)) + queue_of(t, hop) * 1237;
+	uint32_t at = (uint32_t)(egress_of(t, hop) * b->limits_key >> (64 - FAST_LIMIT_SHIFT)) + queue_of(t, hop) * 1237;
 	return (const struct fast_limit *)b->limits + at % (1 << FAST_LIMIT_SHIFT);
 }
 
@@ -188,25 +201,22 @@ static inline uint32_t times(uint32_t x, uint32_t factor)
 // reach none.
 static inline bool is_over(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *hop)
 {
-	const uint32_t unknown = UINT32_MAX, unknown_occupancy = 0xffffff;
+	const uint32_t unknown = UINT32_MAX, unknown_occupancy = 0xffffff, factor = p->factor;
 	const struct fast_model *m = model_of(b, be32(hop));
-	uint32_t latency = be32(hop + LATENCY_AT), occupancy = t->queue ? be32(hop + t->queue) & unknown_occupancy : unknown_occupancy;
-	uint32_t raise = p->raise, most = p->latency, floor = 0;
-	if (latency != unknown)
-		latency = scaled(latency, m->latency);
-	if (occupancy != unknown_occupancy)
-		occupancy = scaled(occupancy, m->queue);
-	else
-		occupancy = unknown;
-	if (p->factor) {
-		const struct fast_limit *l = limit_of(b, t, hop);
-		uint32_t usual = __atomic_load_n(&l->latency, __ATOMIC_RELAXED), usual_occupancy = __atomic_load_n(&l->occupancy, __ATOMIC_RELAXED);
-		floor = most;
-		if (times(usual, p->factor) > most)
-			most = times(usual, p->factor);
-		raise = usual_occupancy ? times(usual_occupancy, p->factor) : unknown;
+	const struct fast_limit *usual = factor ? limit_of(b, t, hop) : NULL;
+	const uint32_t latency = latency_of(t, hop);
+	if (latency != unknown) {
+		uint32_t x = scaled(latency, m->latency), most = factor ? times(__atomic_load_n(&usual->latency, __ATOMIC_RELAXED), factor) : 0;
+		if (x >= most && x >= p->latency)
+			return true;
+		if (factor && x < p->latency) // the floor
+			return false;
 	}
-	return (latency != unknown && latency >= most) || (occupancy != unknown && occupancy >= raise && latency >= floor);
+	if (!t->queue)
+		return false;
+	const uint32_t occupancy = be32(hop + t->queue) & unknown_occupancy;
+	uint32_t raise = factor ? times(__atomic_load_n(&usual->occupancy, __ATOMIC_RELAXED), factor) : p->raise;
+	return occupancy != unknown_occupancy && raise != 0 && scaled(occupancy, m->queue) >= raise;
 }
 
 // mark_thresholds makes queues and interfaces that reach a threshold known to the packets
@@ -218,7 +228,7 @@ static __attribute__((noinline)) bool mark_thresholds(struct fast_view *b, const
 	bool any = false;
 	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len) {
 		uint32_t tx = t->tx ? be32(hop + t->tx) : unknown;
-		uint32_t at = hot_interface(b, hop);
+		uint32_t at = hot_interface(b, t, hop);
 		if (is_over(b, t, p, hop)) {
 			set_hot(b, b->queues, hot_queue(at, queue_of(t, hop)), FAST_HOT_QUEUES);
 			any = true;
@@ -231,13 +241,15 @@ static __attribute__((noinline)) bool mark_thresholds(struct fast_view *b, const
 	return any;
 }
 
-// below_usual tells whether no hop of a packet, the sum of whose latencies is above the floor, is over a threshold that
-// is made of what is usual.
+// below_usual tells whether no hop of a packet, the sum of whose latencies is above the floor or not known, is over a
+// threshold that is made of what is usual.
 static __attribute__((noinline)) bool below_usual(const struct fast_state *s, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f, uint64_t sum)
 {
 	const uint8_t *hop = f + t->stack;
-	if (!p->factor || sum > INT32_MAX) // event.farthest
+	if (sum > INT32_MAX) // event.farthest
 		return false;
+	if (!p->factor)
+		return true;
 	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len)
 		if (is_over((const struct fast_view *)s->view, t, p, hop))
 			return false;
@@ -251,7 +263,7 @@ static __attribute__((noinline)) bool no_full_queue(const struct fast_view *b, c
 	const uint32_t step = t->hop_len;
 	uint64_t any = 0;
 	for (; hop < end; hop += step)
-		any |= in_filter(b->queues, hot_queue(hot_interface(b, hop), queue_of(t, hop)));
+		any |= in_filter(b->queues, hot_queue(hot_interface(b, t, hop), queue_of(t, hop)));
 	return !any;
 }
 
@@ -265,7 +277,7 @@ static __attribute__((noinline)) bool no_episode(const struct fast_view *b, cons
 		const uint32_t step = t->hop_len;
 		uint64_t any = 0;
 		for (; hop < end; hop += step)
-			any |= in_filter(b->interfaces, hot_interface(b, hop));
+			any |= in_filter(b->interfaces, hot_interface(b, t, hop));
 		if (any)
 			return false;
 	}
@@ -368,13 +380,18 @@ static inline __attribute__((always_inline)) bool no_event(const struct fast_sta
 {
 	const struct fast_policy *p = l->policy;
 	struct values v;
-	if (!same_hops(w, t, l, f, more, extra, &v) || (unlikely(v.latency > p->most_together) && !below_usual(s, t, p, f, v.latency)))
-		return false; // the general path takes differences that do not wrap
+	if (!same_hops(w, t, l, f, more, extra, &v))
+		return false;
+	if (unlikely(v.latency > p->most_together)) {
+		v.latency -= t->sum_from[1];
+		if (!below_usual(s, t, p, f, v.latency))
+			return false; // the general path takes differences that do not wrap
+	}
 	struct fast_view *b = (struct fast_view *)s->view;
 	if (more && unlikely(load16(&p->ptp))) { // or by_latency
 		if (p->ptp && (v.latency = stamped(s, t, p, f)) == UINT64_MAX)
 			return false;
-		if (v.latency - w->end_ref + p->end <= p->end_twice && p->by_latency && t->hop_len > LONGEST_HOP && reaches_latency(t, p, f)) {
+		if (v.latency - w->end_ref + p->end <= p->end_twice && p->by_latency && t->hop_len > t->latency + 32u && reaches_latency(t, p, f)) {
 			mark_thresholds(b, t, p, f);
 			return false;
 		}

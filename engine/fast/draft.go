@@ -23,6 +23,11 @@ type draft struct {
 	at      int             // where back begins
 	t       Template
 	bad     bool // no template can be made
+
+	innerKeys bool // Parsed.Inner is there:
+	carried   bool // the key is of the packet in the tunnel that the flow is
+	hasVNI    bool
+	vni       uint32 // of the key
 }
 
 const (
@@ -186,6 +191,7 @@ func (m *draft) tunnel(l *packet.Layers) (inner int) {
 			return 0
 		}
 		m.same(at, 0xff, 0, 0xff, 0xff)
+		m.network(at)
 		inner = at + packet.GeneveLen                      // VXLAN headers are as long
 		if l.DstPort == m.marks.Ports[inthdr.GenevePort] { // options
 			for end := at + packet.GeneveHeaderLen(m.b[at]); inner < end; inner++ {
@@ -196,6 +202,15 @@ func (m *draft) tunnel(l *packet.Layers) (inner int) {
 	}
 	m.bad = true
 	return 0
+}
+
+// network compares the VNI of the VXLAN, VXLAN-GPE or Geneve header at offset at, where keys have it.
+func (m *draft) network(at int) {
+	if !m.innerKeys || m.hasVNI {
+		return
+	}
+	m.same(at+4, 0xff, 0xff, 0xff)
+	m.hasVNI, m.vni = true, binary.BigEndian.Uint32(m.b[at+4:])>>8
 }
 
 // gre is a GRE header without a checksum; it returns where it ends.

@@ -31,7 +31,7 @@ enum {
 	FAST_TICK_SHIFT = 20,    // flows.Tick
 	FAST_REFRESH_SHIFT = 18, // flows.RefreshShift
 	FAST_SAMPLE = 1 << 9,  // event.Sample.Set
-	FAST_LAYOUT = 182,     // numbers of fast_layout
+	FAST_LAYOUT = 187,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -143,6 +143,8 @@ struct fast_template {
 	// its place in fast_policy.most. A hop may be longer by what is never compared.
 	uint8_t hop_order[32];
 	uint32_t hop_word[8];
+	uint8_t lanes[16];    // of the 16 bytes from 4 in front of a hop on: its node and interfaces as in fast_hop, its latency as a number
+	uint64_t sum_from[2]; // the second one is what the sum of latencies begins with: FAST_BY_QUEUE where queues alone may be over a threshold
 	uint32_t links;   // bytes of all hops but one, where they have the times that links are measured by; else 0
 	uint32_t link_from, link_out, link_in; // what follows these of the last link: the node it leaves, and when; when it reaches the next
 	int32_t known;    // of as many fast_hop as its hops, the bytes, less than zero
@@ -168,8 +170,15 @@ struct fast_template {
 	uint16_t vlan_at, dscp_at; // of the outermost tag, 0: untagged; two bytes that have the DSCP, 0: it is dscp
 	uint8_t dscp;
 	uint8_t narrow; // links have timestamps that are not of 64 bits
-	uint8_t pad[2];
+	uint8_t latency; // in a hop; 0: not there
+	uint8_t path;    // path_hops of flows that are on the path of such packets
 };
+
+// Flags of a path, beside the number of its hops (flows.Flow.PathHops).
+enum { FAST_NODES_ALONE = 0x40, FAST_NO_LATENCY = 0x80 };
+
+// FAST_BY_QUEUE is above any sum of latencies that is compared.
+#define FAST_BY_QUEUE (UINT64_C(1) << 40)
 
 // flows.Loss: the sequence numbers of a flow.
 struct fast_loss {

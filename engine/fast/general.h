@@ -36,12 +36,12 @@ static inline uint32_t facts_of(const struct fast_state *s, const struct fast_te
 // same_path tells whether a packet's nodes and interfaces are those of its flow's current path.
 static inline bool same_path(const struct fast_flow *w, const struct fast_template *t, const uint8_t *f)
 {
-	if (t->all_hops != w->path_hops)
+	if (t->path != w->path_hops)
 		return false;
 	const uint8_t *hop = f + t->stack;
 	uint32_t other = 0;
 	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len)
-		other |= (load32(hop) ^ w->hops[i].node) | (load32(hop + 4) ^ w->hops[i].interfaces);
+		other |= (load32(hop) ^ w->hops[i].node) | (interfaces_of(t, hop) ^ w->hops[i].interfaces);
 	return !other;
 }
 
@@ -61,7 +61,8 @@ struct windows {
 	uint8_t hops[16];
 	uint8_t end;
 	bool change;
-	uint64_t sum; // of the packet's known latencies
+	bool summed;  // all latencies are known
+	uint64_t sum; // of those that are
 };
 
 // stands_first tells whether no hop in front of hop i is the same node: of a node that a path
@@ -81,9 +82,9 @@ static inline bool latencies_pass(const struct fast_state *s, const struct fast_
 	const struct fast_view *b = (const struct fast_view *)s->view;
 	const uint8_t *hop = f + t->stack;
 	uint64_t sum = 0;
-	bool summed = true;
-	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len) {
-		uint32_t x = be32(hop + LATENCY_AT), ref = w->hops[i].ref;
+	bool summed = t->latency;
+	for (uint32_t i = 0; t->latency && i < t->all_hops; i++, hop += t->hop_len) {
+		uint32_t x = be32(hop + t->latency), ref = w->hops[i].ref;
 		if (x == UINT32_MAX) {
 			summed = false;
 			continue;
@@ -97,6 +98,7 @@ static inline bool latencies_pass(const struct fast_state *s, const struct fast_
 		v->change = true;
 	}
 	v->sum = sum;
+	v->summed = summed;
 	if (!p->watches_end)
 		return true;
 	if (p->ptp) {
@@ -189,7 +191,7 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 	if (t->all_hops) {
 		if (!same_path(w, t, f) || !latencies_pass(s, w, t, p, f, &v))
 			return GENERAL_DEFER;
-		const bool may_reach = !p->factor || v.sum >= p->latency || p->tx != UINT32_MAX;
+		const bool may_reach = !p->factor || !v.summed || v.sum >= p->latency || p->tx != UINT32_MAX;
 		if (p->fabric && ((may_reach && mark_thresholds(b, t, p, f)) || (b->hot && !no_episode(b, t, p, f))))
 			return GENERAL_DEFER;
 		if (p->link && (t->narrow || (t->links && !find_links(s, b, t, p, f))))

@@ -30,7 +30,7 @@ void fast_layout(uint64_t *out)
 		SIZE(template), AT(template, at), AT(template, special_at), AT(template, plain), AT(template, next), AT(template, addresses), AT(template, key_rest),
 		AT(template, flags_at), AT(template, egress), AT(template, l4_udp), AT(template, stack), AT(template, removed), AT(template, port_mask), AT(template, patches),
 		AT(template, sum_removed), AT(template, l4_sum_add), AT(template, in_flow), AT(template, shorten), AT(template, pieces), AT(template, last), AT(template, patch), AT(template, block),
-		AT(template, checks), AT(template, edits), AT(template, length), AT(template, sum), AT(template, edit), AT(template, hop_order), AT(template, hop_word), AT(template, links), AT(template, sound), AT(template, number_at), AT(template, dscp),
+		AT(template, checks), AT(template, edits), AT(template, length), AT(template, sum), AT(template, edit), AT(template, hop_order), AT(template, hop_word), AT(template, lanes), AT(template, sum_from), AT(template, links), AT(template, sound), AT(template, number_at), AT(template, dscp), AT(template, latency), FAST_NODES_ALONE, FAST_NO_LATENCY,
 		SIZE(model), SIZE(band),
 		SIZE(sum), AT(sum, removed), AT(sum, add), SIZE(edit),
 		SIZE(state), AT(state, index), AT(state, view), AT(state, vec), AT(state, n), AT(state, refresh), AT(state, look),

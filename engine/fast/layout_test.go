@@ -30,7 +30,7 @@ func TestLayout(t *testing.T) {
 		unsafe.Sizeof(*k), unsafe.Offsetof(k.at), unsafe.Offsetof(k.specialAt), unsafe.Offsetof(k.plain), unsafe.Offsetof(k.next), unsafe.Offsetof(k.addresses), unsafe.Offsetof(k.keyRest),
 		unsafe.Offsetof(k.flagsAt), unsafe.Offsetof(k.egress), unsafe.Offsetof(k.l4UDP), unsafe.Offsetof(k.stack), unsafe.Offsetof(k.removed), unsafe.Offsetof(k.portMask), unsafe.Offsetof(k.patches),
 		unsafe.Offsetof(k.sumRemoved), unsafe.Offsetof(k.l4SumAdd), unsafe.Offsetof(k.inFlow), unsafe.Offsetof(k.shorten), unsafe.Offsetof(k.pieces), unsafe.Offsetof(k.last), unsafe.Offsetof(k.patch), unsafe.Offsetof(k.block),
-		unsafe.Offsetof(k.checks), unsafe.Offsetof(k.edits), unsafe.Offsetof(k.length), unsafe.Offsetof(k.sum), unsafe.Offsetof(k.edit), unsafe.Offsetof(k.hopOrder), unsafe.Offsetof(k.hopWord), unsafe.Offsetof(k.links), unsafe.Offsetof(k.sound), unsafe.Offsetof(k.numberAt), unsafe.Offsetof(k.dscp),
+		unsafe.Offsetof(k.checks), unsafe.Offsetof(k.edits), unsafe.Offsetof(k.length), unsafe.Offsetof(k.sum), unsafe.Offsetof(k.edit), unsafe.Offsetof(k.hopOrder), unsafe.Offsetof(k.hopWord), unsafe.Offsetof(k.lanes), unsafe.Offsetof(k.sumFrom), unsafe.Offsetof(k.links), unsafe.Offsetof(k.sound), unsafe.Offsetof(k.numberAt), unsafe.Offsetof(k.dscp), unsafe.Offsetof(k.latency), event.NodesAlone, event.NoLatency,
 		event.SizeOfModel, unsafe.Sizeof(event.FastBand{}),
 		unsafe.Sizeof(*c), unsafe.Offsetof(c.removed), unsafe.Offsetof(c.add), unsafe.Sizeof(edit{}),
 		unsafe.Sizeof(*s), unsafe.Offsetof(s.index), unsafe.Offsetof(s.view), unsafe.Offsetof(s.vec), unsafe.Offsetof(s.n), unsafe.Offsetof(s.refresh), unsafe.Offsetof(s.look),

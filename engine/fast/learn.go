@@ -20,6 +20,8 @@ type Parsed struct {
 	Layout *inthdr.Layout // of one hop
 	Outers *inthdr.Outers
 
+	Inner *flows.Key // the packet's key, where flows are told apart by what is in tunnels; else nil
+
 	NumberAt, NumberLen int // where its sequence number stands; NumberLen 0: it has none
 }
 
@@ -66,6 +68,9 @@ func (m *draft) cast(p *Parsed) bool {
 	} else {
 		m.only(l)
 	}
+	if m.hasVNI {
+		m.t.keyRest = flows.WithVNI(m.t.keyRest, m.vni)
+	}
 	m.hops(i, p.Layout)
 	m.number(p)
 	m.facts(p)
@@ -100,8 +105,11 @@ const etherTypeAt = 12
 // noHops is more hops than any path has.
 const noHops = 0xff
 
-// pathHops is where flows.Flow has the hops of its path, in bits from Generation on.
-const pathHops = 48
+// pathHops is where flows.Flow has the hops of its path, flagsFrom where it has its flags, in bits from Generation on.
+const (
+	pathHops  = 48
+	flagsFrom = 24
+)
 
 // flags handles TCP flags that end a flow: a packet with one gets a template of its own, which is
 // compared with no flow's hops, so that it is deferred.

@@ -21,18 +21,30 @@ func (m *draft) hops(i *inthdr.Info, l *inthdr.Layout) {
 		return
 	}
 	t.common, t.sound, t.stack, t.hopLen, t.hops, t.allHops = 1, 1, uint32(i.Stack), uint32(i.HopLen), uint32(i.Hops), i.Hops
-	t.inFlow = uint64(i.Hops) << pathHops
-	t.queue, t.tx = i.QueueAt, i.TxAt
+	t.path = event.PathHops(int(i.Hops), l)
+	t.latency, t.queue = uint8(max(l.HopLatency, 0)), i.QueueAt
 	t.ingress, t.egress = uint8(max(l.IngressTimestamp, 0)), uint8(max(l.EgressTimestamp, 0))
 	t.known = -int32(i.Hops) * int32(unsafe.Sizeof(flows.Hop{}))
+	if l.Interfaces >= 0 {
+		t.tx = i.TxAt
+	}
 	if i.Format == inthdr.Format1 { // of 32 bits, which only package event reads
-		t.narrow = bit(t.ingress != 0 && t.egress != 0)
+		t.narrow = bit(t.ingress != 0 && t.egress != 0 && l.Interfaces >= 0)
 		t.ingress, t.egress = 0, 0
 	}
 	t.hopWords()
-	if t.ingress != 0 && t.egress != 0 {
+	if t.ingress != 0 && t.egress != 0 && l.Interfaces >= 0 {
 		t.links, t.linkFrom = (t.hops-1)*t.hopLen, t.stack+t.hops*t.hopLen
 		t.linkOut, t.linkIn = t.linkFrom+uint32(t.egress), t.linkFrom-t.hopLen+uint32(t.ingress)
+	}
+	if read := int(t.stack+(t.hops-1)*t.hopLen) - 4 + len(t.lanes); read > len(m.b) { // of the last hop
+		t.hops, t.inFlow = noHops, noHops<<pathHops
+	} else {
+		m.need(read)
+		t.inFlow = uint64(t.path) << pathHops
+		if t.latency == 0 && l.IngressTimestamp < 0 { // nothing tells the end-to-end latency, of which no flow knows a reference
+			t.inFlow |= uint64(flows.EndToEnd) << flagsFrom
+		}
 	}
 }
 
@@ -48,7 +60,7 @@ func (m *draft) number(p *Parsed) {
 // of headers behind it, and a device id is one of domain metadata: neither has a place here.
 func (m *draft) facts(p *Parsed) {
 	t, i, l := &m.t, p.Info, p.Layers
-	t.facts, t.inside = bit(i.DSInstruction == 0 && !(i.Marking == inthdr.ByGRE && i.Inserted)), bit(i.Depth > 0)
+	t.facts, t.inside = bit(i.DSInstruction == 0 && !(i.Marking == inthdr.ByGRE && i.Inserted)), bit(i.Depth > 0 || m.carried)
 	outermost := l
 	if i.Depth > 0 {
 		outermost = &p.Outers[0]
@@ -64,8 +76,17 @@ func (m *draft) facts(p *Parsed) {
 	}
 }
 
-// hopWords says which of the last eight words of a hop have thresholds.
+// hopWords says where a hop has what is compared with the flow, and which of its last eight words have thresholds.
 func (t *Template) hopWords() {
+	t.lanes = [16]uint8{4, 5, 6, 7, 8, 9, 10, 11, noByte, noByte, noByte, noByte, noByte, noByte, noByte, noByte}
+	if t.path&event.NodesAlone != 0 {
+		copy(t.lanes[4:8], t.lanes[12:])
+	}
+	if at := t.latency; at != 0 {
+		copy(t.lanes[8:12], []uint8{at + 7, at + 6, at + 5, at + 4})
+	} else if t.queue != 0 {
+		t.sumFrom[1] = byQueue
+	}
 	for i := range t.hopWord {
 		at := int(t.hopLen) - len(t.hopOrder) + 4*i
 		copy(t.hopOrder[4*i:], []uint8{3, 2, 1, 0})
@@ -73,7 +94,7 @@ func (t *Template) hopWords() {
 			t.hopOrder[4*i+k] += uint8(4 * i % 16) // vectors are ordered by halves
 		}
 		switch {
-		case at == latencyAt:
+		case at == int(t.latency) && t.latency != 0:
 			t.hopWord[i] = event.MostLatency
 		case at == int(t.queue) && t.queue != 0:
 			t.hopWord[i] = event.MostQueue
@@ -87,8 +108,7 @@ func (t *Template) hopWords() {
 }
 
 const (
-	latencyAt  = 8      // of Layout.BasicHops
-	longestHop = 32 + 8 // bytes of the longest hop with the latency in hopOrder
+	byQueue = 1 << 40 // FAST_BY_QUEUE
 
 	// longestCompared are the bytes of the longest hop whose queue and utilization are in hopOrder: all that the
 	// specification has. Hops with metadata of a domain may be longer: Go looks at those.

@@ -80,6 +80,7 @@ func (m *draft) overGPE(l *packet.Layers, i *inthdr.Info) {
 		return
 	}
 	m.same(at, 0xff, 0, 0, 0xff)
+	m.network(at)
 	if !i.Inserted {
 		m.overUDP(l, i, m.addEdit(at+2, 0x00ff, i.Next<<8))
 		m.inner(l, i, packet.GPEEtherType(uint8(i.Next)))
@@ -98,6 +99,7 @@ func (m *draft) overGeneve(l *packet.Layers, i *inthdr.Info) {
 		return
 	}
 	m.same(at, 0xff, 0, 0xff, 0xff)
+	m.network(at)
 	add := m.addEdit(at, 0xff00, uint16(m.b[at]-uint8(i.Removed/4)))
 	m.overUDP(l, i, add)
 	m.inner(l, i, binary.BigEndian.Uint16(m.b[at+2:]))
@@ -120,6 +122,10 @@ func (m *draft) inner(l *packet.Layers, i *inthdr.Info, etherType uint16) *packe
 	} else {
 		m.need(int(in.L4) + 8)
 		m.t.specialAt = in.L4 + 2
+	}
+	if m.innerKeys && i.Depth == 0 && !(i.Marking == inthdr.ByGRE && i.Inserted) {
+		m.key(&in, in.Proto)
+		m.t.src, m.t.dst, m.t.portsMask, m.carried = in.L4, in.L4+2, bothPorts, true
 	}
 	return &in
 }

@@ -96,7 +96,7 @@ static __attribute__((noinline)) bool pass_general(struct fast_state *s, uint32_
 // tell, and has the next sequence number, if any.
 static inline bool is_expected(const struct fast_flow *w, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
 {
-	return t->all_hops && t->all_hops == w->path_hops && (!t->number_bits || !p->loss || is_next(w, number_of(t, f), t->number_bits));
+	return t->all_hops && t->path == w->path_hops && (t->latency || !(w->bound & FAST_UNSETTLED)) && (!t->number_bits || !p->loss || is_next(w, number_of(t, f), t->number_bits));
 }
 
 // take_in updates what a flow that is not settled, or whose packets are numbered, knows by a
@@ -117,7 +117,7 @@ static __attribute__((noinline)) bool pass_unsettled(struct fast_state *s, uint3
 	struct fast_flow *w = s->flows[j];
 	const struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
 	const uint8_t *f = m->buf_addr + m->data_off;
-	if ((~(s->refresh - w->next_refresh) & l->policy->refresh) || !no_event(s, t, l, w, f, true, false) || !count(w, m->pkt_len - t->removed))
+	if (!t->latency || (~(s->refresh - w->next_refresh) & l->policy->refresh) || !no_event(s, t, l, w, f, true, false) || !count(w, m->pkt_len - t->removed))
 		return false;
 	shift_windows(w, t->all_hops);
 	w->path_seen = s->tick;

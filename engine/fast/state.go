@@ -125,6 +125,8 @@ type Template struct {
 	shorten    uint64            // removed, for both lengths of an mbuf
 	hopOrder   [32]uint8         // how to make numbers of the last 32 bytes of a hop
 	hopWord    [8]uint32         // what they are: their places in event.FastPolicy.Most
+	lanes      [16]uint8         // of the 16 bytes from 4 in front of a hop on: its node and interfaces as in flows.Hop, its latency as a number
+	sumFrom    [2]uint64         // the second one is what the sum of latencies begins with: byQueue where queues alone may be over a threshold
 	links      uint32            // bytes of all hops but one, where they have the times that links are measured by; else 0
 	linkFrom   uint32            // what follows, after the last link: the node it leaves
 	linkOut    uint32            // when that was
@@ -157,7 +159,8 @@ type Template struct {
 	dscpAt     uint16 // two bytes that have it; 0: it is dscp
 	dscp       uint8
 	narrow     uint8 // links have timestamps that are not of 64 bits
-	_          [2]uint8
+	latency    uint8 // in a hop; 0: not there
+	path       uint8 // flows.Flow.PathHops of flows that are on the path of such packets
 }
 
 // guess is the template that C compares a packet with first: of[0], where its byte at has the

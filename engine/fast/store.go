@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"intsink/engine/wire/packet"
+	"intsink/flows"
 )
 
 // Making a template costs as much as parsing some ten packets. In a mix of more shapes than fit,
@@ -35,7 +36,7 @@ func (p *Path) MayStore() bool {
 // Store makes a template of a packet with INT. It must turn f into want, which is what the
 // rest of the program makes of it: the packet without INT.
 func (p *Path) Store(k *Parsed, want []byte) bool {
-	m := draft{marks: p.marks, special: p.special, b: k.Frame}
+	m := draft{marks: p.marks, special: p.special, b: k.Frame, innerKeys: k.Inner != nil}
 	var s shape
 	if !m.cast(k) {
 		return false
@@ -89,6 +90,12 @@ func (p *Path) StoreNotINT(f []byte, l *packet.Layers) bool {
 func (p *Path) proves(m *draft, s *shape, k *Parsed, want []byte) bool {
 	if !s.matches(k.Frame) || !m.t.matches(p.State, k.Frame, k.PktLen) {
 		return false
+	}
+	if k.Inner != nil {
+		var key flows.Key
+		if m.t.setKey(&key, k.Frame); key.Canonical() != k.Inner.Canonical() {
+			return false
+		}
 	}
 	f := slices.Clone(k.Frame)
 	return slices.Equal(f[p.stripFrame(&m.t, f, k.PktLen):], want)

@@ -64,10 +64,16 @@ func (c *Filter) match(f *flows.Flow, watch int, generation uint16) bool {
 		c.Port != nil && *c.Port != k.SrcPort() && *c.Port != k.DstPort(),
 		c.SourcePort != nil && *c.SourcePort != k.SrcPort(), c.DestPort != nil && *c.DestPort != k.DstPort(),
 		c.MinLatency > 0 && (!f.EndKnown() || f.EndRef < c.MinLatency),
-		c.MinHop > 0 && highest(f.Hops[:f.NumHops]) < c.MinHop:
+		c.MinHop > 0 && !c.isSlow(f):
 		return false
 	}
 	return !c.ByPath || c.onPath(f)
+}
+
+// isSlow reports whether some hop's latency, as last reported, is MinHop or more.
+func (c *Filter) isSlow(f *flows.Flow) bool {
+	ns, known := highest(f.Hops[:min(f.NumHops, flows.MaxHops)])
+	return known && ns >= c.MinHop
 }
 
 func (c *Filter) onPath(f *flows.Flow) bool {

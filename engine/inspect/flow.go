@@ -4,6 +4,7 @@ package inspect
 
 import (
 	"intsink/engine/event"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 
@@ -85,12 +86,15 @@ func (l *Limits) copyFrom(f *flows.Flow) {
 
 // MaxHopLatency returns the highest latency last reported of a hop; false where none is known.
 func (r *Flow) MaxHopLatency() (ns uint32, known bool) {
-	return highest(r.Hops[:r.NumHops]), r.NumHops > 0
+	return highest(r.Hops[:r.NumHops])
 }
 
-func highest(hops []flows.Hop) (ns uint32) {
+// highest returns the highest reference of hops; false where none has one.
+func highest(hops []flows.Hop) (ns uint32, known bool) {
 	for i := range hops {
-		ns = max(ns, hops[i].Ref)
+		if ref := hops[i].Ref; ref != inthdr.Unknown {
+			ns, known = max(ns, ref), true
+		}
 	}
-	return ns
+	return ns, known
 }

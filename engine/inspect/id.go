@@ -44,8 +44,11 @@ func ParseProtocol(s string) (uint8, error) {
 	return uint8(n), nil
 }
 
+// inNetwork stands in front of the network identifier of a flow inside of a tunnel.
+const inNetwork = "@vni"
+
 // FlowID returns the key as text: tcp:10.0.0.1:1024-10.1.0.1:80, with IPv6 addresses in brackets,
-// and without ports where the protocol has none.
+// without ports where the protocol has none, and with @vni5000 behind it where it is in a virtual network.
 func FlowID(k *flows.Key) string {
 	end := func(a netip.Addr, port uint16) string {
 		s := a.String()
@@ -57,17 +60,26 @@ func FlowID(k *flows.Key) string {
 		}
 		return s
 	}
-	return ProtocolName(k.Proto()) + ":" + end(k.SrcAddr(), k.SrcPort()) + "-" + end(k.DstAddr(), k.DstPort())
+	id := ProtocolName(k.Proto()) + ":" + end(k.SrcAddr(), k.SrcPort()) + "-" + end(k.DstAddr(), k.DstPort())
+	if vni, ok := k.VNI(); ok {
+		id += inNetwork + strconv.FormatUint(uint64(vni), 10)
+	}
+	return id
 }
 
 // ParseFlowID returns the reverse of FlowID. Its errors say what an ID looks like.
 func ParseFlowID(id string) (k flows.Key, err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("flow %q: %w; write it as tcp:10.0.0.1:1024-10.1.0.1:80, udp:[2001:db8::1]:1024-[2001:db8::2]:53 or icmp:10.0.0.1-10.1.0.1", clip(id), err)
+			err = fmt.Errorf("flow %q: %w; write it as tcp:10.0.0.1:1024-10.1.0.1:80, udp:[2001:db8::1]:1024-[2001:db8::2]:53 or icmp:10.0.0.1-10.1.0.1, with @vni5000 behind it for one in a virtual network", clip(id), err)
 		}
 	}()
-	name, ends, ok := strings.Cut(id, ":")
+	flow, network, tunnelled := strings.Cut(id, inNetwork)
+	vni, err := strconv.ParseUint(network, 10, 24)
+	if tunnelled && err != nil {
+		return k, fmt.Errorf("%q is no network identifier from 0 to 16777215", clip(network))
+	}
+	name, ends, ok := strings.Cut(flow, ":")
 	source, destination, ok2 := strings.Cut(ends, "-")
 	if !ok || !ok2 {
 		return k, errors.New("not PROTOCOL:SOURCE-DESTINATION")
@@ -93,6 +105,9 @@ func ParseFlowID(id string) (k flows.Key, err error) {
 		version = 4
 	}
 	k.SetPorts(version, proto, srcPort, dstPort)
+	if tunnelled {
+		k.SetVNI(uint32(vni))
+	}
 	return k, nil
 }
 

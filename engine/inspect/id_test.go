@@ -16,6 +16,9 @@ func TestFlowIDs(t *testing.T) {
 		"sctp:10.0.0.1:0-10.1.0.1:65535",
 		"89:10.0.0.1-224.0.0.5",
 		"136:10.0.0.1:7-10.1.0.1:8",
+		"udp:10.0.0.1:7-10.1.0.1:8@vni0",
+		"tcp:[2001:db8::1]:7-[2001:db8::2]:8@vni16777215",
+		"icmp:10.0.0.1-10.1.0.1@vni5000",
 	} {
 		k, err := ParseFlowID(id)
 		if err != nil || FlowID(&k) != id {
@@ -39,7 +42,11 @@ func TestFlowIDs(t *testing.T) {
 		"udp:[fe80::1%eth0]:1-[::2]:1":  "in brackets",
 		"udp:10.0.0.1:1-[::2]:1":        "one end is IPv4",
 		"256:10.0.0.1-10.1.0.1":         "protocol",
-		strings.Repeat("x", 10000):      "...",
+		"icmp:10.0.0.1-10.1.0.1@vni":    `"" is no network identifier`,
+		"icmp:10.0.0.1-10.1.0.1@vni1x":  `"1x" is no network identifier`,
+
+		"icmp:10.0.0.1-10.1.0.1@vni16777216": `"16777216" is no network identifier from 0 to 16777215`,
+		strings.Repeat("x", 10000):           "...",
 	} {
 		if _, err := ParseFlowID(id); err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 600 {
 			t.Errorf("%.40q: %v, want %q", id, err, want)

@@ -25,7 +25,8 @@ func (o Order) of(f *flows.Flow) uint64 {
 		}
 		return uint64(f.EndRef)
 	case ByHopLatency:
-		return uint64(highest(f.Hops[:min(f.NumHops, flows.MaxHops)]))
+		ns, _ := highest(f.Hops[:min(f.NumHops, flows.MaxHops)])
+		return uint64(ns)
 	}
 	packets, bytes := f.Totals()
 	if o == ByBytes {

@@ -3,6 +3,7 @@
 package series
 
 import (
+	"slices"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -15,6 +16,7 @@ const MostRows = 1 << 10
 type Counts struct {
 	mu     sync.Mutex
 	names  map[string]int // place in rows
+	links  [][2]string    // link and direction of those with counters, in the order in which they came
 	rows   []row
 	memory []byte
 }
@@ -41,6 +43,30 @@ func NewCounts() *Counts {
 
 // Close gives the memory back. Nothing may be called after it.
 func (c *Counts) Close() { syscall.Munmap(c.memory) }
+
+// LinkCounter names a counter of one direction of a link.
+func LinkCounter(link, direction, what string) string {
+	return "link " + link + " " + direction + " " + what
+}
+
+// LookAtLink takes up counters of one direction of a link, as Look does.
+func (c *Counts) LookAtLink(now int64, link, direction string, packets, bytes, dropped uint64) {
+	c.mu.Lock()
+	if d := [2]string{link, direction}; !slices.Contains(c.links, d) && len(c.links) < MostRows/4 {
+		c.links = append(c.links, d)
+	}
+	c.mu.Unlock()
+	c.Look(now, LinkCounter(link, direction, "packets"), packets)
+	c.Look(now, LinkCounter(link, direction, "bytes"), bytes)
+	c.Look(now, LinkCounter(link, direction, "dropped"), dropped)
+}
+
+// Links are the links and directions that were looked at.
+func (c *Counts) Links() [][2]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.links)
+}
 
 // Look takes up what a counter stands at. It is to be called about once a second; what grew since the last call is counted
 // where it ends. A counter that is lower than before has begun anew.

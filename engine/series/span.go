@@ -53,6 +53,9 @@ func NewSpan(now, since, until time.Time, step time.Duration) (*Span, error) {
 	return s, nil
 }
 
+// Whole is the same time as one step.
+func (s *Span) Whole() *Span { return &Span{s.unit, s.first, s.end, max(s.end-s.first, 1)} }
+
 // Len is how many steps there are.
 func (s *Span) Len() int { return int(max(s.end-s.first, 0) / s.each) }
 

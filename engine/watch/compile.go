@@ -27,6 +27,7 @@ type Watches struct {
 	asks       uint8    // facts that some watch asks for
 	collectors []endpoint
 	devices    Devices
+	innerKeys  bool // Config.InnerKeys
 }
 
 // entire is a watch that selects everything that comes by the ports of its match.
@@ -64,11 +65,12 @@ type Config struct {
 	INT        *inthdr.Config
 	Devices    []DeviceField    // what is taken for the id of a device
 	Collectors []netip.AddrPort // the reports to them belong to no watch
+	InnerKeys  bool             // keys are those that Inner makes
 }
 
 // Compile takes time and memory; it is not for the packet path.
 func Compile(c *Config) *Watches {
-	ws := &Watches{}
+	ws := &Watches{innerKeys: c.InnerKeys}
 	for _, c := range c.Collectors {
 		a := c.Addr().Unmap()
 		ws.collectors = append(ws.collectors, endpoint{classify.Address(a), c.Port(), version(a)})

@@ -71,7 +71,7 @@ func (f *Facts) Read(ws *Watches, p *Packet) {
 		f.vlan, f.inner = p.Outers[0].VLAN, p.Key
 	}
 	inserted := info.Marking == inthdr.ByGRE && info.Inserted
-	tunnels := ws.asks&(askVNI|askInner) != 0
+	tunnels := ws.asks&(askVNI|askInner) != 0 || ws.innerKeys
 	if tunnels || inserted {
 		f.own.read(p.Frame, p.Layers, info)
 		if f.own.inserted {
@@ -88,20 +88,46 @@ func (f *Facts) Read(ws *Watches, p *Packet) {
 
 // readTunnels looks for VNIs and for the packet inside of the flow's.
 func (f *Facts) readTunnels(ws *Watches, p *Packet) {
-	info, ports := p.Info, p.Ports
-	for d := 0; d < int(info.Depth) && !f.hasVNI; d++ {
-		if o := &p.Outers[d]; o.Payload != 0 {
-			openTunnel(ports, p.Frame, &originalHeaders{proto: o.Proto, port: o.DstPort, at: int(o.Payload), end: int(o.End)}, f)
-		}
-	}
-	in := openTunnel(ports, p.Frame, &f.own, f)
+	in := f.open(p)
 	var l packet.Layers
-	if ws.asks&askInner == 0 || f.inside || in.at == 0 || packet.ParseInner(p.Frame, in.at, f.own.end, in.etherType, &l) != packet.OK {
+	if ws.asks&askInner == 0 && !ws.innerKeys || f.inside || in.at == 0 || packet.ParseInner(p.Frame, in.at, f.own.end, in.etherType, &l) != packet.OK {
+		return
+	}
+	if ws.innerKeys {
+		f.inside, f.inner = true, p.Key
 		return
 	}
 	f.carried.SetAddrs(addresses(p.Frame, &l))
 	f.carried.SetPorts(l.IPVersion, l.Proto, l.SrcPort, l.DstPort)
 	f.inner = &f.carried
+}
+
+// open finds the VNI, and the packet inside of the tunnel that the flow is, once own is read.
+func (f *Facts) open(p *Packet) inside {
+	for d := 0; d < int(p.Info.Depth) && !f.hasVNI; d++ {
+		if o := &p.Outers[d]; o.Payload != 0 {
+			openTunnel(p.Ports, p.Frame, &originalHeaders{proto: o.Proto, port: o.DstPort, at: int(o.Payload), end: int(o.End)}, f)
+		}
+	}
+	return openTunnel(p.Ports, p.Frame, &f.own, f)
+}
+
+// Inner makes p.Key, which is that of p's flow, the key of the flow inside of the tunnel: of what the flow carries, or the
+// flow's own where it is inside of one; with the tunnel's VNI. It returns false where there is no tunnel.
+func (f *Facts) Inner(p *Packet) bool {
+	f.hasVNI = false
+	f.own.read(p.Frame, p.Layers, p.Info)
+	in, inside := f.open(p), p.Info.Depth > 0
+	var l packet.Layers
+	if !inside && in.at != 0 && packet.ParseInner(p.Frame, in.at, f.own.end, in.etherType, &l) == packet.OK {
+		p.Key.SetAddrs(addresses(p.Frame, &l))
+		p.Key.SetPorts(l.IPVersion, l.Proto, l.SrcPort, l.DstPort)
+		inside = true
+	}
+	if inside && f.hasVNI {
+		p.Key.SetVNI(f.vni)
+	}
+	return inside
 }
 
 // addresses returns the addresses of the IP header that l describes.

@@ -178,12 +178,26 @@ func (c *Collector) end(f *feed) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.o.Flush)
 	defer cancel()
 	f.stop <- ctx
-	<-f.done
+	c.awaitFeed(ctx, f)
 	c.giveUp(f.name)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	close(c.leaving[f.name])
 	delete(c.leaving, f.name)
+}
+
+// lastPatience is how long an output may take to end behind the time that it has to settle records.
+const lastPatience = 2 * time.Second
+
+// awaitFeed waits until an output has ended. One that hangs, such as a file on a disk that does not answer, is left alone.
+func (c *Collector) awaitFeed(ctx context.Context, f *feed) {
+	deadline, _ := ctx.Deadline()
+	select {
+	case <-f.done:
+	case <-time.After(time.Until(deadline) + lastPatience):
+		c.log.out.Warn("an output hangs and is left alone", "output", f.name)
+		f.leaveRest()
+	}
 }
 
 func (c *Collector) giveUp(output string) {
@@ -367,7 +381,7 @@ func (c *Collector) Stop() error {
 		f.stop <- ctx
 	}
 	for _, f := range c.feeds {
-		<-f.done
+		c.awaitFeed(ctx, f)
 	}
 	c.ending.Wait()
 	c.o.Spool.BeforeRemoval(nil)

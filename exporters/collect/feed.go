@@ -42,6 +42,7 @@ type feed struct {
 	backoff  time.Duration
 	again    time.Time // failed records are not sent again before
 	retried  uint64
+	ended    bool         // what it has not settled was left in the log
 	failing  bool         // nothing arrived since the last failure
 	cause    error        // of the last failure; nil: something arrived since
 	away     func() error // of the present output; nil: it does not tell
@@ -299,7 +300,7 @@ func (f *feed) retrying(d *Delivery, cause error) {
 // retire removes settled deliveries from the window's front, and acknowledges them to the log.
 func (f *feed) retire() {
 	n := 0
-	for ; n < len(f.window); n++ {
+	for ; n < len(f.window) && !f.ended; n++ {
 		d := f.window[n]
 		if d.left > 0 || len(d.failed) > 0 {
 			break

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -89,4 +90,28 @@ func TestSettledWhileOthersAreSent(t *testing.T) {
 			b.want(Accounts{Taken: rounds * each, Delivered: rounds * each})
 		})
 	}
+}
+
+// TestAnOutputThatHangs: the end does not wait for it, says so, and its records are accounted for, also if it goes on later.
+func TestAnOutputThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newFeedBed(t)
+		b.push(1, 2)
+		gate := make(chan struct{})
+		b.out.during = func(d *Delivery) {
+			<-gate
+			d.Delivered(d.Count())
+		}
+		go b.run()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		b.stop <- ctx
+		b.c.awaitFeed(ctx, b.feed)
+		b.wantLog("an output hangs and is left alone")
+		b.want(Accounts{Taken: 2, Dropped: [NumReasons]uint64{NotDelivered: 2}})
+		close(gate)
+		<-b.done
+		b.want(Accounts{Taken: 2, Dropped: [NumReasons]uint64{NotDelivered: 2}})
+	})
 }

@@ -10,7 +10,6 @@ import (
 	"math"
 	"net"
 	"net/netip"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -251,7 +250,7 @@ func (c *Collector) keepState(exact bool) error {
 	if err != nil {
 		return err
 	}
-	return spool.WriteFile(c.o.State, b)
+	return c.o.Spool.WriteFile(c.o.State, b)
 }
 
 // resume goes on with the numbers that the log of an earlier process has, and those that it wrote: the file
@@ -304,7 +303,7 @@ func (c *Collector) readState() (f stateFile, err error) {
 	if c.o.Spool.Detached() {
 		return f, nil
 	}
-	b, err := os.ReadFile(c.o.State)
+	b, err := c.o.Spool.ReadFile(c.o.State)
 	if c.o.State == "" || errors.Is(err, fs.ErrNotExist) {
 		return f, nil
 	}

@@ -158,8 +158,17 @@ func (f *feed) finish(ctx context.Context) {
 	if err := f.out.Close(); err != nil {
 		f.log.Say("output not closed well", "output", f.name, "err", err)
 	}
+	f.leaveRest()
+}
+
+// leaveRest leaves in the log what is not settled at the end, once.
+func (f *feed) leaveRest() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.ended {
+		return
+	}
+	f.ended = true
 	left := f.window
 	if f.pending != nil {
 		left = append(left, f.pending)

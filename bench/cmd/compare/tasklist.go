@@ -108,6 +108,10 @@ func headerTasks() []task {
 		{name: "int10", title: "INT 1.0 by DSCP", dut: watching(byDSCP + "\n  versions = [\"2\", \"1\"]"), instructions: "int10",
 			spec: variant(func(s *traffic.Spec) { s.Encap, s.Format = traffic.DSCP, intgen.Format1 })},
 		{name: "mx", title: "INT-MX", dut: watching(byPort), instructions: "mx", spec: variant(func(s *traffic.Spec) { s.MX = true })},
+		{name: "nodes", title: "hops of node ids alone", dut: watching(byPort), instructions: "nodes",
+			spec: variant(func(s *traffic.Spec) { s.Bitmap = 0x8000 })},
+		{name: "nodes-queues", title: "hops of node ids and queues", dut: watching(byPort), instructions: "nodes-queues",
+			spec: variant(func(s *traffic.Spec) { s.Bitmap = 0x9000 })},
 		{name: "bitmaps", title: "two bitmaps of one length", dut: watching(byPort), instructions: "bitmaps",
 			spec: variant(func(s *traffic.Spec) { s.Bitmaps = true })},
 	}

@@ -43,6 +43,8 @@ func (r *row) counted() int { return cmp.Or(r.bursts, 2) }
 
 var rows = []row{
 	{name: "reference", traffic: traffic.Reference()},
+	{name: "nodes-queues", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Bitmap = 0x9000 })},
+	{name: "nodes", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Bitmap = 0x8000 })},
 	{name: "plain", traffic: traffic.Reference(), plain: true, rules: func(r *engine.Rules) { *r.INT.UDPPort++ }},
 	{name: "strip", traffic: traffic.Reference(), silent: true, rules: func(r *engine.Rules) { r.Watches = nil }},
 	{name: "sample1", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Sample = 1 }},

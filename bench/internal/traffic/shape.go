@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 
@@ -24,7 +25,7 @@ type shape struct {
 func newShape(h Headers, s *Spec) (shape, error) {
 	sh := shape{headers: h, source: intgen.Source{
 		UDPPort: UDPPort, DSCP: DSCPValue, Mask: 0x3f, ProbeMarker: ProbeMarker, GREProtocol: GREProtocol,
-		Bitmap: intgen.DefaultBitmap, MaxHops: 12 + s.Hops, Format: s.Format,
+		Bitmap: cmp.Or(s.Bitmap, intgen.DefaultBitmap), MaxHops: 12 + s.Hops, Format: s.Format,
 	}}
 	if s.Stamps {
 		sh.source.Bitmap |= 0x0c00

@@ -57,11 +57,12 @@ type Spec struct {
 	Busy   int  // of so many flows one leaves the last hop by an interface with TxUtilization BusyTx; 0: none
 	Size   int  // of each frame; headers and INT alone may need more
 
-	Numbers bool // the source numbers the packets of each flow: DomainID, in 4 bytes
-	MX      bool // INT-MX: no hop adds metadata
-	Bitmaps bool // flows have one of two bitmaps at random, whose hops are of the same length
-	Full    bool // packets wait in the queue of the last hop for as long as that of an episode
-	Noisy   int  // of so many packets one has a latency beyond every deadband; 0: none
+	Numbers bool   // the source numbers the packets of each flow: DomainID, in 4 bytes
+	MX      bool   // INT-MX: no hop adds metadata
+	Bitmap  uint16 // of all packets; 0: intgen.DefaultBitmap
+	Bitmaps bool   // flows have one of two bitmaps at random, whose hops are of the same length
+	Full    bool   // packets wait in the queue of the last hop for as long as that of an episode
+	Noisy   int    // of so many packets one has a latency beyond every deadband; 0: none
 
 	Format intgen.Format // of INT
 

@@ -68,8 +68,11 @@ func TestRun(t *testing.T) {
 			if text, err := os.ReadFile(child); err == nil {
 				fmt.Sscan(string(text), &pid)
 			}
+			for end := time.Now().Add(time.Minute); !c.child && pid != 0 && alive(pid) && time.Now().Before(end); {
+				time.Sleep(time.Millisecond) // it was killed, and has yet to run to its end
+			}
 			if pid != 0 && c.child != alive(pid) {
-				t.Errorf("child %d lives: %v", pid, alive(pid))
+				t.Errorf("child %d lives: %v", pid, !c.child)
 			}
 			if c.child {
 				unix.Kill(pid, unix.SIGKILL)
@@ -87,8 +90,8 @@ func TestReap(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-	pid := func() (n int) { // of an orphan of this process, soon a zombie
-		text, err := exec.Command("sh", "-c", "sh -c 'exit 0' & echo $!").Output()
+	pid := func() (n int) { // of an orphan of this process, soon a zombie: it outlives its parent, which could reap it
+		text, err := exec.Command("sh", "-c", "(while kill -0 $$; do :; done) 2>/dev/null & echo $!").Output()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -72,8 +72,7 @@ type Info struct {
 // Classify sets i.Common, i.QueueAt and i.TxAt.
 //
 // Common packets can take the fast path: sound INT-MD of a version
-// with 32-bit values, with hops that start with node id, level-1 interfaces and hop
-// latency, without level-2 interfaces or flags.
+// with 32-bit values, with Layout.BasicHops, without flags.
 func (p *Locator) Classify(i *Info) {
 	l := p.Layout(i)
 	i.Common = i.Type == MD && i.Reason == ReasonNone && i.Hops > 0 &&

@@ -29,7 +29,7 @@ const (
 type Layout struct {
 	Bitmap           uint16
 	Format           Format
-	BasicHops        bool // node id, level-1 interfaces and hop latency are the first BasicHopLen bytes, and no level-2 interfaces follow
+	BasicHops        bool // hops begin with node ids, have no level-2 interfaces, and no latency by their timestamps
 	HopLen           uint8
 	NodeID           int8 // 4 bytes
 	Interfaces       int8 // ingress 16 bits, egress 16 bits
@@ -41,9 +41,6 @@ type Layout struct {
 	TxUtilization    int8 // 4 bytes
 	Buffer           int8 // id 8 bits, occupancy 24 bits
 }
-
-// BasicHopLen is the length of the three values that Layout.BasicHops names.
-const BasicHopLen = 12
 
 // LayoutOf returns the layout that bitmap asks for.
 func LayoutOf(bitmap uint16, format Format) Layout {
@@ -77,8 +74,14 @@ func LayoutOf(bitmap uint16, format Format) Layout {
 		place(bit, 4)
 	}
 	l.HopLen = uint8(off)
-	l.BasicHops = format != Format2016 && l.NodeID == 0 && l.Interfaces == 4 && l.HopLatency == 8 && l.Level2Interfaces < 0
+	l.BasicHops = format != Format2016 && l.NodeID == 0 && l.Level2Interfaces < 0 && !l.HasStampedLatency()
 	return l
+}
+
+// HasStampedLatency reports whether the latency of hops is the difference of their timestamps: the bitmap asks for
+// both, and not for the latency.
+func (l *Layout) HasStampedLatency() bool {
+	return l.HopLatency < 0 && l.IngressTimestamp >= 0 && l.EgressTimestamp >= 0 && l.Format != Format2016
 }
 
 // PathID tells paths through the network apart. It has no key: it is the same on every

@@ -36,15 +36,24 @@ type Folder struct{ log *Spool }
 // Close unlocks a folder that is not attached.
 func (f *Folder) Close() error { return f.log.lock.Close() }
 
-// OpenFolder opens and reads the folder of a detached log, for Attach. It takes as long as Open.
+// OpenFolder opens and reads the folder of a detached log, for Attach. Where that takes long, it returns ErrHangs, and a later
+// call has the folder. Calls are of one goroutine.
 func (s *Spool) OpenFolder() (*Folder, error) {
-	old := newSpool(s.o)
-	err := old.open()
-	if err != nil {
-		s.notAttached(err)
-		return nil, err
+	wait := time.Duration(0)
+	if s.opening == nil {
+		s.opening, wait = openLater(s.o), s.disk.wait
 	}
-	return &Folder{old}, nil
+	r := opened{err: ErrHangs}
+	select {
+	case r = <-s.opening:
+		s.opening = nil
+	case <-time.After(wait):
+	}
+	if r.err != nil {
+		s.notAttached(r.err)
+		return nil, r.err
+	}
+	return &Folder{r.s}, nil
 }
 
 func (s *Spool) notAttached(err error) {

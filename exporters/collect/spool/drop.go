@@ -122,7 +122,15 @@ func (s *Spool) contents(g *segment) ([]byte, error) {
 	if g.mem != nil {
 		return g.mem, nil
 	}
-	return readFile(s.path(g.number))
+	path, b := s.path(g.number), []byte(nil)
+	err := s.disk.do(func() (err error) {
+		b, err = readFile(path)
+		return err
+	}, nil)
+	if err == ErrHangs {
+		return nil, err // the call has b
+	}
+	return b, err
 }
 
 // Abandon drops what is in memory at the end: the disk did not take it.

@@ -91,18 +91,18 @@ func (s *Spool) writePositions(p positionsFile, drops uint64) error {
 		return err
 	}
 	fresh := s.positionsPath() + ".new"
-	if err := writeSynced(fresh, b); err != nil {
+	if err := s.disk.do(func() error { return writeSynced(fresh, b) }, nil); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	if s.drops == drops {
-		err = os.Rename(fresh, s.positionsPath())
+		err = s.rename(fresh, s.positionsPath())
 	}
 	s.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	return syncFolder(s.o.Directory)
+	return s.disk.do(func() error { return syncFolder(s.o.Directory) }, nil)
 }
 
 // noteDropped replaces positions.json in one step. It waits until the new contents are on the disk,
@@ -121,11 +121,17 @@ func (s *Spool) noteDropped() error {
 	s.drops++
 	s.moved = true
 	fresh := s.positionsPath() + ".dropped"
-	if err := writeSynced(fresh, b); err != nil {
-		os.Remove(fresh)
-		return err
-	}
-	return os.Rename(fresh, s.positionsPath())
+	return s.disk.do(func() error {
+		if err := writeSynced(fresh, b); err != nil {
+			os.Remove(fresh)
+			return err
+		}
+		return os.Rename(fresh, s.positionsPath())
+	}, nil)
+}
+
+func (s *Spool) rename(from, to string) error {
+	return s.disk.do(func() error { return os.Rename(from, to) }, nil)
 }
 
 func (s *Spool) indexPath(number uint64) string { return s.name("index-%010d.json", number) }
@@ -155,16 +161,16 @@ func (s *Spool) writeIndexes() error {
 	var errs []error
 	for _, x := range all {
 		fresh := s.indexPath(x.g.number) + ".new"
-		if err := os.WriteFile(fresh, x.b, 0o640); err != nil {
+		if err := s.disk.do(func() error { return os.WriteFile(fresh, x.b, 0o640) }, nil); err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		s.mu.Lock()
 		if s.find(x.g.number) == x.g { // else it is gone
-			errs = append(errs, os.Rename(fresh, s.indexPath(x.g.number)))
+			errs = append(errs, s.rename(fresh, s.indexPath(x.g.number)))
 			x.g.indexed, x.g.final = x.size, x.final
 		} else {
-			os.Remove(fresh)
+			s.disk.do(func() error { return os.Remove(fresh) }, nil)
 		}
 		s.mu.Unlock()
 	}
@@ -179,14 +185,29 @@ func (s *Spool) readIndex(number uint64) (x indexFile, ok bool) {
 
 // WriteFile replaces a file in one step that survives a power failure: it writes a file
 // beside it, syncs and renames that, and syncs the folder.
-func WriteFile(path string, b []byte) error {
-	if err := writeSynced(path+".new", b); err != nil {
+func (s *Spool) WriteFile(path string, b []byte) error {
+	return s.disk.do(func() error {
+		if err := writeSynced(path+".new", b); err != nil {
+			return err
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			return err
+		}
+		return syncFolder(filepath.Dir(path))
+	}, nil)
+}
+
+// ReadFile reads a whole file.
+func (s *Spool) ReadFile(path string) ([]byte, error) {
+	var b []byte
+	err := s.disk.do(func() (err error) {
+		b, err = os.ReadFile(path)
 		return err
+	}, nil)
+	if err != nil {
+		return nil, err
 	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(path))
+	return b, nil
 }
 
 // fsync calls fsync(2): a variable, so that tests see what is synced, and let it fail.

@@ -288,17 +288,36 @@ func (r *Reader) fill(mem []byte, size int64) error {
 	}
 	if r.file == nil || r.number != r.at.Segment {
 		r.closeFile()
-		f, err := os.Open(r.s.path(r.at.Segment))
-		if err != nil {
+		if err := r.open(); err != nil {
 			return err
 		}
-		r.file, r.number = f, r.at.Segment
 	}
 	buf := make([]byte, min(readSize, size-r.at.Offset)) // payloads of returned entries lie in the old one
-	n, err := r.file.ReadAt(buf, r.at.Offset)
+	file, at, n := r.file, r.at.Offset, 0
+	err := r.s.disk.do(func() (err error) {
+		n, err = file.ReadAt(buf, at)
+		return err
+	}, func() { file.Close() })
+	if err == ErrHangs {
+		r.file = nil // the call has it
+		return err
+	}
 	r.buf = buf[:n]
 	if err == io.EOF && n > 0 {
 		err = nil
+	}
+	return err
+}
+
+// open opens the file of the segment to read from.
+func (r *Reader) open() error {
+	path, file := r.s.path(r.at.Segment), (*os.File)(nil)
+	err := r.s.disk.do(func() (err error) {
+		file, err = os.Open(path)
+		return err
+	}, func() { file.Close() }) // of nil it does nothing
+	if err == nil {
+		r.file, r.number = file, r.at.Segment
 	}
 	return err
 }

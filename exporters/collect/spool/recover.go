@@ -117,8 +117,13 @@ func damaged(err error) bool {
 
 // away reports whether err comes of a folder that is not there at all: its disk is not mounted, say.
 func (s *Spool) away(err error) bool {
-	_, folder := os.Stat(s.o.Directory)
-	return errors.Is(err, os.ErrNotExist) && folder != nil
+	if !errors.Is(err, os.ErrNotExist) {
+		return false
+	}
+	return s.disk.do(func() error {
+		_, err := os.Stat(s.o.Directory)
+		return err
+	}, nil) != nil
 }
 
 // load adds a segment. Where its index says how much is in the file, it is not read now: what cannot be

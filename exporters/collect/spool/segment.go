@@ -141,24 +141,57 @@ func (s *Spool) toFile(dropped *[]Dropped) error {
 // write writes s.buf behind the end of the last file; the end stays as it is.
 func (s *Spool) write() error {
 	if s.file == nil {
-		f, err := os.OpenFile(s.path(s.next), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o640)
-		if err != nil {
+		if err := s.create(); err != nil {
 			return err
 		}
-		if _, err := f.Write(appendFileHeader(nil)); err != nil {
-			f.Close()
-			os.Remove(f.Name())
-			return err
-		}
-		s.file = f
-		s.begin(&segment{size: fileHeaderLen})
 	}
-	g := s.last()
-	_, err := s.file.WriteAt(s.buf, g.size)
-	if err != nil {
-		s.file.Truncate(g.size) // what was written of the entries is in memory, too
+	file, b, size := s.file, s.buf, s.last().size
+	undo := func() { file.Truncate(size) } // what was written of the entries is in memory, too
+	err := s.disk.do(func() error {
+		_, err := file.WriteAt(b, size)
+		if err != nil {
+			undo()
+		}
+		return err
+	}, func() {
+		undo()
+		file.Close()
+	})
+	if err == ErrHangs {
+		s.file, s.buf = nil, slices.Clone(b) // the call has the old ones
 	}
 	return err
+}
+
+// create begins a segment in a new file.
+func (s *Spool) create() error {
+	path, file := s.path(s.next), (*os.File)(nil)
+	remove := func() {
+		file.Close()
+		os.Remove(path)
+	}
+	err := s.disk.do(func() (err error) {
+		if file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o640); err != nil {
+			return err
+		}
+		if _, err = file.Write(appendFileHeader(nil)); err != nil {
+			remove()
+		}
+		return err
+	}, func() {
+		if file != nil {
+			remove()
+		}
+	})
+	if err == ErrHangs {
+		s.next++ // until the file is removed, its name is taken
+	}
+	if err != nil {
+		return err
+	}
+	s.file = file
+	s.begin(&segment{size: fileHeaderLen})
+	return nil
 }
 
 func (s *Spool) begin(g *segment) {
@@ -224,12 +257,13 @@ func (s *Spool) finishFile() {
 	if s.file == nil {
 		return
 	}
-	if err := datasync(s.file); err != nil {
-		s.failures++
-		s.o.Log("spool not synced", "file", s.file.Name(), "err", err)
-	}
-	s.file.Close()
+	file := s.file
 	s.file = nil
+	err := s.disk.do(func() error { return errors.Join(datasync(file), file.Close()) }, nil)
+	if err != nil {
+		s.failures++
+		s.o.Log("spool not synced", "file", file.Name(), "err", err)
+	}
 }
 
 // datasync calls fdatasync(2). The file cannot be closed meanwhile; if it was closed before,
@@ -247,7 +281,7 @@ func datasync(f *os.File) error {
 
 // trim removes the segments that every output has delivered; without a folder, has read. The last one stays.
 func (s *Spool) trim() {
-	for n := s.readBy(); n > 0; n-- {
+	for n := s.readBy(); n > 0 && (s.segments[0].mem != nil || !s.disk.hangs()); n-- {
 		s.remove(s.segments[0])
 	}
 }
@@ -270,13 +304,16 @@ func (s *Spool) remove(g *segment) {
 	if g.mem != nil {
 		return
 	}
-	err := os.Remove(s.indexPath(g.number))
-	if g.bad {
-		s.putAside(s.path(g.number), s.name("damaged-%010d.pcap", g.number))
-	} else {
-		err = errors.Join(ignoreMissing(err), ignoreMissing(os.Remove(s.path(g.number))))
-	}
-	if ignoreMissing(err) != nil {
+	bad, index, path, aside := g.bad, s.indexPath(g.number), s.path(g.number), s.name("damaged-%010d.pcap", g.number)
+	err := s.disk.do(func() error {
+		err := ignoreMissing(os.Remove(index))
+		if bad {
+			s.putAside(path, aside)
+			return err
+		}
+		return errors.Join(err, ignoreMissing(os.Remove(path)))
+	}, nil)
+	if err != nil {
 		s.failures++
 		s.o.Log("spool segment not removed", "err", err)
 	}

@@ -59,6 +59,9 @@ type Spool struct {
 	failing  error     // why the disk did not take the last entries
 	retry    time.Time // the disk is not tried before
 
+	disk    disk
+	opening chan opened // of a detached log: its folder, when it is open; nil: nobody opens it
+
 	unsynced int64 // bytes appended since the last sync
 	kick     chan struct{}
 	stop     chan struct{}
@@ -79,20 +82,50 @@ func newSpool(o Options) *Spool {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
-	return &Spool{o: o, next: 1, readers: map[string]*Reader{}, kick: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
+	return &Spool{o: o, disk: disk{wait: patience}, next: 1, readers: map[string]*Reader{}, kick: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
 }
 
-// Open makes the folder if it is missing, locks it, and reads what is in it.
-func Open(o Options) (*Spool, error) {
-	s := newSpool(o)
+// openPatience is how long Open waits for the folder.
+const openPatience = 10 * time.Second
+
+// Open makes the folder if it is missing, locks it, and reads what is in it. Where that takes too long, the log is
+// detached, and OpenFolder waits for it.
+func Open(o Options) (*Spool, error) { return openWithin(o, openPatience) }
+
+func openWithin(o Options, wait time.Duration) (*Spool, error) {
 	if o.Directory == "" {
-		return s, nil
+		return newSpool(o), nil
 	}
-	if err := s.open(); err != nil {
-		return nil, err
+	opening := openLater(o)
+	select {
+	case r := <-opening:
+		if r.err != nil {
+			return nil, r.err
+		}
+		go r.s.syncLoop()
+		return r.s, nil
+	case <-time.After(wait):
 	}
-	go s.syncLoop()
+	s := Detached(o, ErrHangs)
+	s.opening = opening
 	return s, nil
+}
+
+// opened is a log whose folder is open, or why it is not.
+type opened struct {
+	s   *Spool
+	err error
+}
+
+// openLater opens a folder, however long that takes.
+func openLater(o Options) chan opened {
+	done := make(chan opened, 1)
+	go func() {
+		s := newSpool(o)
+		err := s.open()
+		done <- opened{s, err}
+	}()
+	return done
 }
 
 // open is Open without the loop that syncs.
@@ -213,7 +246,7 @@ func (s *Spool) Sync() error {
 	errs := []error{rescued}
 	if dirty && file != nil {
 		// A file that is closed belongs to a segment that was finished, and synced, meanwhile.
-		if err := datasync(file); err != nil && !errors.Is(err, os.ErrClosed) {
+		if err := s.disk.do(func() error { return datasync(file) }, nil); err != nil && !errors.Is(err, os.ErrClosed) {
 			errs = append(errs, fmt.Errorf("%s: %w", file.Name(), err))
 		}
 	}
@@ -255,8 +288,15 @@ func (s *Spool) rescue() error {
 		if g.mem == nil {
 			continue
 		}
-		if err := writeSynced(s.path(g.number), g.mem); err != nil {
-			os.Remove(s.path(g.number))
+		path, contents := s.path(g.number), g.mem
+		err := s.disk.do(func() error {
+			err := writeSynced(path, contents)
+			if err != nil {
+				os.Remove(path)
+			}
+			return err
+		}, func() { os.Remove(path) }) // it is still in memory, and longer by now
+		if err != nil {
 			return err
 		}
 		walk(g.mem, fileHeaderLen, g.size, func(e *Entry, _ int64, _ int) { g.sum.addEntry(e) })
@@ -278,12 +318,12 @@ func (s *Spool) Close() error {
 	err := s.Sync()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.file != nil {
-		s.file.Close()
+	if file := s.file; file != nil {
+		s.disk.do(file.Close, nil)
 	}
 	for _, r := range s.readers {
 		r.closeFile()
 	}
-	s.lock.Close()
+	s.disk.do(s.lock.Close, nil)
 	return err
 }

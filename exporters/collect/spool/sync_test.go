@@ -91,7 +91,7 @@ func TestWriteFile(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			names := failingSyncs(t, func(name string) bool { return name == c.bad })
-			if err := WriteFile(c.path, []byte(c.name)); (err == nil) != c.ok {
+			if err := newSpool(Options{}).WriteFile(c.path, []byte(c.name)); (err == nil) != c.ok {
 				t.Errorf("error %v", err)
 			}
 			if !slices.Equal(*names, c.synced) {
@@ -106,7 +106,7 @@ func TestWriteFile(t *testing.T) {
 	if err := os.Symlink("/dev/full", path+".new"); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteFile(path, []byte("x")); !errors.Is(err, syscall.ENOSPC) {
+	if err := newSpool(Options{}).WriteFile(path, []byte("x")); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a full disk: %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/inspect"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 
@@ -137,6 +138,9 @@ func hopReferences(f *inspect.Flow, c *flows.Cold, b *event.Deadband, way *inspe
 	items := []ReferenceItem{}
 	for i := range f.NumHops {
 		h := &f.Hops[i]
+		if h.Ref == inthdr.Unknown { // no packet has told its latency
+			continue
+		}
 		r := newReference(b, h.Ref, f.Windows[i])
 		r.Since = someTime(c.HopSent[i])
 		r.Node = some(h.ID(), true)

@@ -9,12 +9,14 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine"
 	"intsink/engine/enginetest"
 	"intsink/engine/enginetest/workertest"
 	"intsink/engine/event"
+	"intsink/engine/usual"
 	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
@@ -265,5 +267,28 @@ func TestOneFlow(t *testing.T) {
 	}
 	if d.LastReport == nil || !strings.Contains(strings.Join(d.LastEvents, " "), "hop_latency") || d.Watch == nil || *d.Watch != "web" {
 		t.Errorf("last report %v %v, watch %v", d.LastReport, d.LastEvents, d.Watch)
+	}
+}
+
+// TestHistoryOfPaths: a path has what it did, by the id of the list of paths.
+func TestHistoryOfPaths(t *testing.T) {
+	b := newAPIBed(t, []int{1, 40}, []int{3, 60})
+	var a struct {
+		Begin  time.Time
+		StepNs int64 `json:"step_ns"`
+		Steps  int
+		Items  []historyItem
+		Next   string
+		Totals historyTotals
+	}
+	paths, _ := all[pathTotalItem](b, "/api/v1/paths")
+	b.workers[0].Series().Add(time.Now().Add(-3*time.Second).UnixNano(), []usual.Reading{{Place: pathPlace(paths[0].Nodes), Latency: 12_000, Occupancy: 1<<32 - 1}})
+	b.get("/api/v1/history/paths?since=1m", &a)
+	if len(a.Items) != 1 || a.Items[0].Path == nil || a.Items[0].LatencyNs == nil || a.Items[0].Occupancy != nil || a.Steps != 60 || a.Totals.Rows != 1 {
+		t.Fatalf("%+v", a)
+	}
+	id := paths[0].ID
+	if code := b.get("/api/v1/history/paths?since=1m&id="+id, &a); code != 200 || len(a.Items) != 1 || a.Items[0].Path.ID != id {
+		t.Errorf("%d: %+v", code, a)
 	}
 }

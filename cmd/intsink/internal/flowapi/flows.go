@@ -27,6 +27,7 @@ type FlowItem struct {
 	SourcePort      uint16     `json:"source_port"`
 	Destination     string     `json:"destination"`
 	DestinationPort uint16     `json:"destination_port"`
+	VNI             *uint32    `json:"vni,omitempty"` // of the tunnel that the flow is in, with flows { key = "inner" }
 	Packets         uint64     `json:"packets"`
 	Bytes           uint64     `json:"bytes"`
 	LastSeen        time.Time  `json:"last_seen"`
@@ -50,6 +51,8 @@ func newFlowItem(worker int, f *inspect.Flow, watches []engine.Watch, known ways
 		Packets: f.Packets, Bytes: f.Bytes, LastSeen: timestamp(f.Seen), LatencyNs: some(f.EndRef, f.EndKnown),
 		LastReport: someTime(f.LastReport), LastEvents: eventNames(f.LastEvents), Suppressed: f.Suppressed, Shed: f.Shed, Lost: f.Lost, Drops: f.Drops,
 	}
+	vni, inNetwork := k.VNI()
+	item.VNI = some(vni, inNetwork)
 	ns, hops := f.MaxHopLatency()
 	item.MaxHopLatencyNs = some(ns, hops)
 	if f.NumPaths == 0 {

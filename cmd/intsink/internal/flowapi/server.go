@@ -14,6 +14,7 @@ import (
 	"intsink/cmd/intsink/internal/control"
 	"intsink/engine"
 	"intsink/engine/inspect"
+	"intsink/engine/series"
 )
 
 // API answers /api/v1 with what the workers know.
@@ -22,6 +23,16 @@ type API struct {
 	clock   func() int64
 	timeout time.Duration // of one request
 	turns   turns         // workers answer one request at a time
+
+	Counts *series.Counts // what there is a history of besides places; whoever looks at counters fills it
+	Wall   func() int64   // by how much the wall clock is ahead of clock; nil: by nothing
+}
+
+func (in *API) ahead() int64 {
+	if in.Wall == nil {
+		return 0
+	}
+	return in.Wall()
 }
 
 // Timeout is longer than an answer over the largest flow table takes.
@@ -29,7 +40,7 @@ const Timeout = 30 * time.Second
 
 // New makes an API over workers, whose time clock tells.
 func New(workers []*engine.Worker, clock func() int64) *API {
-	return &API{workers: workers, clock: clock, timeout: Timeout}
+	return &API{workers: workers, clock: clock, timeout: Timeout, Counts: series.NewCounts()}
 }
 
 // Lists are the lists that there are, and their order in messages.
@@ -51,6 +62,8 @@ func (in *API) Register(mux control.Mux) {
 		mux.HandleFunc("GET /api/v1/"+name+"/{id}", in.handle(one))
 		mux.HandleFunc("/api/v1/"+name+"/{id}", in.handle(readOnly))
 	}
+	mux.HandleFunc("GET /api/v1/history/{id}", in.handle(in.history))
+	mux.HandleFunc("/api/v1/history/{id}", in.handle(readOnly))
 	mux.HandleFunc("/api/v1/", in.handle(func(context.Context, *parameters) (any, error) {
 		return nil, apiError{http.StatusNotFound, "there is nothing here; GET /api/v1/ lists what there is"}
 	}))
@@ -105,7 +118,9 @@ func (in *API) handle(answer func(context.Context, *parameters) (any, error)) ht
 		w.WriteHeader(status)
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
+		if _, long := body.(*historyAnswer); !long {
+			e.SetIndent("", "  ")
+		}
 		e.Encode(body) // fails where nobody listens any more
 	}
 }

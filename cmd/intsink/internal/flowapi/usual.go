@@ -32,12 +32,15 @@ func (in *API) usualOf(p usual.Place) (x usualItem) {
 }
 
 // usualPath is what is usual on the path with these nodes, the source's first.
-func (in *API) usualPath(nodes []pathHopItem) usualItem {
+func (in *API) usualPath(nodes []pathHopItem) usualItem { return in.usualOf(pathPlace(nodes)) }
+
+// pathPlace is the place of a path with these nodes.
+func pathPlace(nodes []pathHopItem) usual.Place {
 	key := [2]uint64{}
 	for _, n := range slices.Backward(nodes) { // as they stand in a packet: the last node first
 		key = usual.PathKey(key, usual.HopKey(n.Node, port(n.Ingress), port(n.Egress)))
 	}
-	return in.usualOf(usual.Place{Kind: usual.Path, Key: key})
+	return usual.Place{Kind: usual.Path, Key: key}
 }
 
 // addUsual adds what is usual at the hops of the flow's current path, and on all of it.

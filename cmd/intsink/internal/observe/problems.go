@@ -10,7 +10,9 @@ import (
 	"intsink/cmd/intsink/internal/flowapi"
 	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/intsink/internal/status"
 	"intsink/cmd/intsink/internal/webhook"
+	"intsink/conf"
 	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/usual"
@@ -26,7 +28,9 @@ func (s *Source) WatchProblems(done <-chan struct{}) {
 	defer tick.Stop()
 	episodes := uint64(0)
 	for {
-		s.Problems.Look("sink", problem.OfStatus(s.status(), s.healthy()), time.Now())
+		j := s.status()
+		s.Problems.Look("sink", problem.OfStatus(j, s.healthy()), time.Now())
+		s.count(j)
 		episodes = s.tellEpisodes(episodes)
 		s.lookAtNetwork()
 		select {
@@ -62,6 +66,58 @@ func (s *Source) judge(questions []*engine.PendingQuery, known *network.Known) {
 	}
 	now := time.Unix(0, s.Clock())
 	s.Problems.Look("network", s.Network.Look(tables, known, now), now)
+}
+
+// count takes up what the counters of the history stand at.
+func (s *Source) count(j *status.Status) {
+	counts, now := s.api.Counts, j.Now.UnixNano()
+	received := map[string]uint64{} // bytes, by port
+	for i := range j.Ports {
+		received[j.Ports[i].Name] = j.Ports[i].RxBytes
+	}
+	c := s.Config()
+	for i := range j.Links {
+		l := &j.Links[i]
+		for _, d := range l.Directions {
+			dropped := uint64(0)
+			for reason, n := range d.Dropped {
+				if reason != "tap" { // what a tap is for
+					dropped += n
+				}
+			}
+			counts.LookAtLink(now, l.Name, d.Direction, d.Received, received[portOf(c, l.Name, d.Direction)], dropped)
+		}
+	}
+	var reports, packets, lost uint64
+	for i := range j.Collectors {
+		x := &j.Collectors[i]
+		reports, packets = reports+x.Reports, packets+x.Packets
+		for _, n := range x.Dropped {
+			lost += n
+		}
+	}
+	counts.Look(now, "reports", reports)
+	counts.Look(now, "report_packets", packets)
+	counts.Look(now, "report_packets_lost", lost)
+	counts.Look(now, "loss_events", j.Events["loss"])
+}
+
+// portOf is the port that packets of a direction of a link, or tap, arrive at.
+func portOf(c *conf.Config, link, direction string) string {
+	for i := range c.Links {
+		if l := &c.Links[i]; l.Name == link {
+			if direction == engine.ToHost.String() {
+				return l.Network
+			}
+			return l.Host
+		}
+	}
+	for i := range c.Taps {
+		if c.Taps[i].Name == link {
+			return c.Taps[i].Port
+		}
+	}
+	return ""
 }
 
 // hopLately is how long ago a packet passed a hop that counts as used.

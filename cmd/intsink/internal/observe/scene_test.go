@@ -36,6 +36,7 @@ type scene struct {
 	rings   []*ring.Ring
 	reports *mbuf.Arena
 	source  *Source
+	mux     *router
 	told    []string // begins, turns and ends of problems
 	last    map[string]*problem.Problem
 	sources [61]*intgen.Flow
@@ -95,7 +96,7 @@ func newScene(t *testing.T, workers int, bitmap uint16) *scene {
 	s.source = source(s.workers...)
 	s.source.Clock, s.source.Live = s.now.Load, NewLive(s.workers)
 	s.source.Problems = problem.New(func() *slog.Logger { return slog.New(slog.DiscardHandler) }, s.tell)
-	s.source.routes()
+	s.mux = s.source.routes()
 	s.source.Live.Observe(network.Wanted, s.source.Network.Observe)
 	return s
 }

@@ -31,6 +31,7 @@ func Of(c *conf.Config) *engine.Rules {
 		Collectors:    collectors(c),
 		NodeModels:    sinkconf.NodeModels(c.NodeModels),
 		IdleTimeout:   int64(c.Flows.IdleTimeout),
+		InnerKeys:     c.Flows.Key == conf.InnerKey,
 	}
 	names := CollectorNames(c)
 	for i := range c.Watches {
@@ -88,7 +89,7 @@ var reloads = map[string]func(path string) bool{
 	"overload": always, "bypass": always,
 	"report":    func(path string) bool { return path != "report.coalesce.max_bytes" },
 	"collector": always, // but for those by some ports: see byOtherPort
-	"flows":     func(path string) bool { return path == "flows.idle_timeout" },
+	"flows":     func(path string) bool { return path != "flows.capacity" },
 }
 
 // itsINT is a change within the int block of a link or a tap.
