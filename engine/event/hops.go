@@ -34,8 +34,7 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) (se
 	}
 	hasPath, latency, stamped := !o.Info.MTUExceeded, int(l.HopLatency), l.HasStampedLatency()
 	hasPath = hasPath && (l.Interfaces >= 0 || f.PathHops == 0 || f.PathHops&NodesAlone != 0) // of a flow whose path has interfaces, nodes alone are no evidence
-	watched, sum, summed := p.Events.Has(HopLatency), uint64(0), latency >= 0 || stamped
-	absolute := p.Thresholds.Latency.Absolute
+	watched, sum, summed := p.Events.Has(HopLatency), uint64(0), true
 	h := uint64(o.Info.Hops)
 	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]
 	for i := 0; len(stack) >= hopLen; i++ {
@@ -55,17 +54,21 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) (se
 			hasPath = hasPath && known
 			h = d.mix(h, level2)
 		}
-		if !stamped && latency < 0 {
-			continue
+		x := uint32(unknown32)
+		if latency >= 0 {
+			if x = binary.BigEndian.Uint32(hop[latency:]); x != unknown32 && d.models.scale {
+				x = d.models.latencyOfWord(node, x)
+			}
+		} else if stamped {
+			x = d.stampedLatency(hop, l)
 		}
-		x := d.latencyOf(hop, l, node)
 		if x == unknown32 {
 			summed = false
 			continue
 		}
 		sum += uint64(x)
 		worst = max(worst, x)
-		if node != unknown32 && watched && !isSettled(f, i, node, x, absolute) {
+		if node != unknown32 && watched && !isSettled(f, i, node, x, p.Thresholds.Latency.Absolute) {
 			set |= d.latency(now, f, node, x, &p.Thresholds, o)
 		}
 	}
@@ -89,18 +92,6 @@ func isSettled(f *flows.Flow, i int, node, x, absolute uint32) bool {
 	}
 	k := &f.Hops[i]
 	return k.Node == node && k.Ref != unknown32 && f.Window(i) == 0 && Within(x, k.Ref, absolute)
-}
-
-// latencyOf is the latency of a hop in nanoseconds: the one that it has, else by its timestamps.
-func (d *Detector) latencyOf(hop []byte, l *inthdr.Layout, node uint32) uint32 {
-	if l.HopLatency < 0 {
-		return d.stampedLatency(hop, l)
-	}
-	x := binary.BigEndian.Uint32(hop[l.HopLatency:])
-	if x != unknown32 && d.models.scale {
-		x = d.models.latencyOfWord(node, x)
-	}
-	return x
 }
 
 // stampedLatency is the latency of a hop by its timestamps, in nanoseconds.
