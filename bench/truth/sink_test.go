@@ -123,11 +123,6 @@ func arena(t *testing.T, n int) *mbuf.Arena {
 }
 
 func newBed(t *testing.T, policies []Policy, capacity int, dropUnsound bool) *bed {
-	b := &bed{
-		t: t, pool: arena(t, 256), reports: arena(t, 1<<14), ring: ring.New(1 << 14), vec: mbuf.NewVec(),
-		now: Epoch,
-	}
-	b.network, b.host = &port{pool: b.pool}, &port{pool: b.pool}
 	r := &engine.Rules{
 		INT:           intConfig(),
 		DropMalformed: dropUnsound,
@@ -141,10 +136,20 @@ func newBed(t *testing.T, policies []Policy, capacity int, dropUnsound bool) *be
 	for i := range policies {
 		r.Watches = append(r.Watches, engine.Watch{Name: policies[i].Name, Match: watch.Match{Destination: DestinationPrefixes(i)}, Policy: policy(&policies[i]), Collectors: 1})
 	}
+	return newBedOf(t, r, nil, 5, capacity)
+}
+
+// newBedOf returns a bed with a worker that shares with others of the sink; shared is nil: it is alone.
+func newBedOf(t *testing.T, r *engine.Rules, shared *engine.Shared, hwID uint8, capacity int) *bed {
+	b := &bed{
+		t: t, pool: arena(t, 256), reports: arena(t, 1<<14), ring: ring.New(1 << 14), vec: mbuf.NewVec(),
+		now: Epoch,
+	}
+	b.network, b.host = &port{pool: b.pool}, &port{pool: b.pool}
 	b.worker = engine.NewWorker(engine.WorkerConfig{
 		Links:   []engine.Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
-		Outlets: []reporting.Outlet{{Ring: b.ring}}, PacketPool: b.pool, ReportPool: b.reports,
-		NodeID: 3, HwID: 5, Seed: 7, Rules: r,
+		Outlets: []reporting.Outlet{{Ring: b.ring}}, Shared: shared, PacketPool: b.pool, ReportPool: b.reports,
+		NodeID: 3, HwID: hwID, Seed: 7, Rules: r,
 		Flows: flows.Config{Capacity: capacity, Seed: 7, IdleTimeout: int64(IdleTimeout)},
 		Clock: func() int64 { return b.now },
 	})
