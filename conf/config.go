@@ -250,6 +250,7 @@ type Events struct {
 	Refresh struct {
 		Every  time.Duration
 		Jitter float64
+		Most   time.Duration
 	}
 	Loss struct {
 		Window            int

@@ -84,7 +84,7 @@ func defaultEvents(profile EventProfile) Events {
 	}
 	e.Congestion = Congestion{Raise: AutoRaise, Factor: 8, RaiseLatency: floorOf(profile), Quota: 32, Timeout: time.Second}
 	e.TxUtilization.Raise, e.TxUtilization.Clear, e.TxUtilization.Hold = 90, 75, 5*time.Second
-	e.Refresh.Every, e.Refresh.Jitter = time.Minute, 0.2
+	e.Refresh.Every, e.Refresh.Jitter, e.Refresh.Most = time.Minute, 0.2, 15*time.Minute
 	e.Loss.Window, e.Loss.Timeout, e.Loss.Interval = 1024, 200*time.Millisecond, time.Second
 	e.Drop.Interval = time.Second
 	e.HopLimit.Rearm = 10 * time.Second

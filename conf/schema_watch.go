@@ -71,6 +71,7 @@ func visitEvents(v schema.Visitor, e *Events) {
 	v.Block("refresh", &e.Refresh, func(v schema.Visitor) {
 		v.Attr("every", schema.Duration(&e.Refresh.Every, time.Millisecond, maxTime))
 		v.Attr("jitter", schema.Fraction(&e.Refresh.Jitter, 0, 0.9))
+		v.Attr("most", schema.Duration(&e.Refresh.Most, time.Millisecond, maxTime))
 	})
 	v.Block("loss", &e.Loss, func(v schema.Visitor) {
 		v.Attr("window", schema.Integer(&e.Loss.Window, 1, 1024))

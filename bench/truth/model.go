@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,7 +63,10 @@ type flowState struct {
 	first      int64
 	last       int64
 	closing    bool
-	reported   int64 // time of the last report, or of the first packet if there was none
+	reported   int64         // time of the last report, or of the first packet if there was none
+	told       bool          // it was reported for something else than that it is new
+	again      bool          // that report was a refresh
+	wait       time.Duration // from it to the next refresh, where it followed another one; 0: RefreshEvery
 	paths      []pathState
 	pathRate   bucket
 	hops       map[uint32]*deadband
@@ -136,7 +140,7 @@ func (m *Model) Packet(k *Packet) *Expect {
 	m.open = func(got []string) {
 		settle(got)
 		if len(got) > 0 {
-			f.reported = k.Time
+			f.wasReported(p, k.Time, got)
 		}
 		m.decideSample(p, f, k, slices.Contains(got, Sample))
 		f.remember(k, e, got)
@@ -230,9 +234,12 @@ func (m *Model) refresh(e *Expect, p *Policy, f *flowState, k *Packet) {
 	if !m.wants(p, Refresh) {
 		return
 	}
-	age, every := time.Duration(k.Time-f.reported), float64(p.RefreshEvery)
+	age, every := time.Duration(k.Time-f.reported), float64(cmp.Or(f.wait, p.RefreshEvery))
 	low := time.Duration(every*(1-p.RefreshJitter)) - refreshSlack
 	high := time.Duration(every*(1+p.RefreshJitter)) + refreshSlack
+	if p.RefreshMost > p.RefreshEvery { // never before its time; some are made of two times in whole milliseconds
+		low, high = time.Duration(every)-5*refreshSlack, high+5*refreshSlack
+	}
 	switch {
 	case age <= low:
 	case age <= high || len(e.Must) > 0: // a report for another event need not name refresh
@@ -240,6 +247,19 @@ func (m *Model) refresh(e *Expect, p *Policy, f *flowState, k *Packet) {
 	default:
 		e.must(Refresh, "last report %v ago", age)
 	}
+}
+
+// wasReported notes a report. A refresh behind another one, or behind the flow's first packet, makes the next one wait twice as long as it did.
+func (f *flowState) wasReported(p *Policy, now int64, events []string) {
+	refresh, rarer := len(events) == 1 && events[0] == Refresh, p.RefreshMost > p.RefreshEvery
+	switch f.wait = 0; {
+	case refresh && rarer && !f.told:
+		f.wait = min(2*p.RefreshEvery, p.RefreshMost)
+	case refresh && rarer && f.again:
+		f.wait = min(2*time.Duration(now-f.reported), p.RefreshMost)
+	}
+	f.told = f.told || len(events) != 1 || events[0] != NewFlow
+	f.again, f.reported = refresh, now
 }
 
 // bucket is a token bucket one second deep, full at start.

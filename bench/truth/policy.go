@@ -62,6 +62,7 @@ type Policy struct {
 
 	RefreshEvery  time.Duration
 	RefreshJitter float64
+	RefreshMost   time.Duration
 
 	LossWindow                int
 	LossTimeout, LossInterval time.Duration
@@ -113,6 +114,7 @@ func Policies(rate int64) [NumWatches]Policy {
 	wan.CongestionRaiseLatency = 2 * time.Millisecond // besides raise
 	ptp := dc
 	ptp.Name, ptp.PTP, ptp.ClockOffset = "ptp", true, ClockOffset
+	wan.RefreshMost, ptp.RefreshMost = 15*time.Second, 9*time.Second
 	ptp.CongestionRaise, ptp.CongestionRaiseLatency = 0, 500*time.Microsecond
 	packets, flows := dc, dc
 	packets.Name, packets.Sample = "packets", 16

@@ -31,7 +31,7 @@ func thresholds(p *Policy) event.Thresholds {
 		LossWindow: p.LossWindow, LossTimeout: int64(p.LossTimeout), LossInterval: int64(p.LossInterval),
 		DropInterval:  int64(p.DropInterval),
 		HopLimitRearm: int64(p.HopLimitRearm), MTURearm: int64(p.MTURearm),
-		RefreshEvery: int64(p.RefreshEvery), RefreshJitter: p.RefreshJitter,
+		RefreshEvery: int64(p.RefreshEvery), RefreshJitter: p.RefreshJitter, RefreshMost: int64(p.RefreshMost),
 	}
 }
 

@@ -144,6 +144,7 @@ events {
   refresh {
     every  = "60s"
     jitter = 0.2
+    most   = "900s" # longest time between refreshes of a flow without news
   }
   loss {
     window   = 1024

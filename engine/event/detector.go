@@ -169,12 +169,16 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 	if p.Sample > 0 {
 		set |= d.sample(watch, o)
 	}
+	again := false
 	if set != 0 {
+		if set == Refresh.Set() && f.LastEvents&^uint32(set) == 0 && t.RefreshMost > t.RefreshEvery {
+			again, f.NextRefresh = true, d.refreshAgain(now, f, t)
+		}
 		d.storeReported(now, f, set)
 	}
 	if set == Sample.Set() {
 		f.NextRefresh = d.refreshAfterSample(now, &d.policies[watch], o.FlowHash)
-	} else if set != 0 || f.NextRefresh == 0 {
+	} else if !again && (set != 0 || f.NextRefresh == 0) {
 		d.scheduleRefresh(now, f, watch)
 	}
 	return set
@@ -186,6 +190,20 @@ func (d *Detector) scheduleRefresh(now int64, f *flows.Flow, watch int) {
 	p := &d.policies[watch]
 	d.random = nextRandom(d.random)
 	f.NextRefresh = d.refreshAt(now, p.refreshLeast+partOf(p.refreshSpan, d.random)) // every x (1 +- jitter)
+}
+
+// refreshAgain returns when a refresh is due after one that followed another, or the flow's first packet, without news
+// between: in twice the time from that to this.
+//
+//go:noinline
+func (d *Detector) refreshAgain(now int64, f *flows.Flow, t *Thresholds) uint32 {
+	after := min(2*t.RefreshEvery, t.RefreshMost)
+	if f.LastEvents != 0 {
+		after = min(2*(now-flows.Since(now, f.LastReport)), t.RefreshMost)
+	}
+	jitter := int64(float64(after) * t.RefreshJitter)
+	d.random = nextRandom(d.random)
+	return d.refreshAt(now, after+partOf(uint64(jitter), d.random))
 }
 
 // refreshAt returns when a refresh is due that comes so long after now, stretched.

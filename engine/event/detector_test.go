@@ -194,6 +194,23 @@ func TestRefresh(t *testing.T) {
 	f.packet(802*ms, path(2, 0), Refresh.Set())
 }
 
+// TestRefreshesGetRarer: a refresh that follows another one, or the first packet, without a report between doubles the
+// time, up to most; any other report of the flow begins anew.
+func TestRefreshesGetRarer(t *testing.T) {
+	p := defaults(Refresh, HopLatency)
+	p.Thresholds.RefreshJitter, p.Thresholds.RefreshMost = 0, 7*second
+	f := start(t, p)
+	f.packet(0, path(2, 5000), 0)
+	for _, after := range []int64{2000, 4000, 7000, 7000} { // 5 ms late each, as are the times between
+		f.packet((after-5)*ms, path(2, 5000), 0)
+		f.packet(10*ms, path(2, 5000), Refresh.Set())
+	}
+	f.packet(ms, path(2, 90_000), 0)
+	f.packet(ms, path(2, 90_000), HopLatency.Set())
+	f.packet(2*second-10*ms, path(2, 90_000), 0)
+	f.packet(20*ms, path(2, 90_000), Refresh.Set())
+}
+
 // TestSamplesAreRandom: of two flows in turn both are sampled, as often as one packet in n says; n = 1 is every packet;
 // the same seed gives the same samples, a second watch and another seed give others.
 func TestSamplesAreRandom(t *testing.T) {

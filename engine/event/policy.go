@@ -15,6 +15,7 @@ type Policy struct {
 	calm          uint32           // a packet with lower latencies only is over no threshold of fabric; 0: that cannot be told by them
 	refreshLeast  int64            // shortest time to a refresh
 	refreshSpan   uint64           // between that and the longest
+	refreshLatest int64            // longest time to a refresh that follows others
 }
 
 // Thresholds of the events of one watch, as docs/events.md names them; times in nanoseconds.
@@ -50,6 +51,7 @@ type Thresholds struct {
 
 	RefreshEvery  int64
 	RefreshJitter float64
+	RefreshMost   int64 // a refresh that follows one takes twice as long as that did, up to this; no more than RefreshEvery: as long
 }
 
 // compile finds out what the packet path needs to know of p.
@@ -69,6 +71,11 @@ func (p *Policy) compile() {
 	}
 	jitter := int64(float64(t.RefreshEvery) * t.RefreshJitter)
 	p.refreshLeast, p.refreshSpan = t.RefreshEvery-jitter, uint64(max(2*jitter, 0))
+	p.refreshLatest = t.RefreshEvery + jitter
+	if t.RefreshMost > t.RefreshEvery { // never before its time: what is news says so first
+		p.refreshLeast, p.refreshSpan = t.RefreshEvery, uint64(jitter)
+		p.refreshLatest = t.RefreshMost + int64(float64(t.RefreshMost)*t.RefreshJitter)
+	}
 }
 
 // orNever returns a threshold, where 0 is none.

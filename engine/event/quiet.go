@@ -33,7 +33,7 @@ func (d *Detector) Rematch(now int64, f *flows.Flow) {
 		f.SetEndWindow(0)
 	}
 	f.NumPaths = min(f.NumPaths, uint8(p.mostPaths()))
-	if latest := uint64(p.refreshLeast) + p.refreshSpan; p.Events.Has(Refresh) && f.NextRefresh != 0 && int32(f.NextRefresh-d.refreshAt(now, int64(latest))) > 0 {
+	if latest := uint64(p.refreshLatest); p.Events.Has(Refresh) && f.NextRefresh != 0 && int32(f.NextRefresh-d.refreshAt(now, int64(latest))) > 0 {
 		d.random = nextRandom(d.random)
 		f.NextRefresh = d.refreshAt(now, partOf(latest, d.random))
 	}

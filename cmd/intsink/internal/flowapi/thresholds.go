@@ -34,6 +34,7 @@ type ThresholdsItem struct {
 	Refresh struct {
 		EveryNs int64   `json:"every_ns"`
 		Jitter  float64 `json:"jitter"`
+		MostNs  int64   `json:"most_ns"`
 	} `json:"refresh"`
 	Sample struct {
 		OneIn  uint32 `json:"one_in"`
@@ -85,7 +86,7 @@ func newThresholdsItem(p *event.Policy) *ThresholdsItem {
 	x.Congestion.Factor = t.CongestionFactor
 	x.Congestion.Quota, x.Congestion.TimeoutNs = t.CongestionQuota, t.CongestionTimeout
 	x.TxUtilization.Raise, x.TxUtilization.Clear, x.TxUtilization.HoldNs = t.TxRaise, t.TxClear, t.TxHold
-	x.Refresh.EveryNs, x.Refresh.Jitter = t.RefreshEvery, t.RefreshJitter
+	x.Refresh.EveryNs, x.Refresh.Jitter, x.Refresh.MostNs = t.RefreshEvery, t.RefreshJitter, max(t.RefreshEvery, t.RefreshMost)
 	x.Sample.OneIn, x.Sample.ByFlow = p.Sample, p.SampleByFlow
 	x.Loss.Window, x.Loss.TimeoutNs, x.Loss.IntervalNs = t.LossWindow, t.LossTimeout, t.LossInterval
 	x.Drop.IntervalNs, x.HopLimit.RearmNs, x.MTUExceeded.RearmNs = t.DropInterval, t.HopLimitRearm, t.MTURearm

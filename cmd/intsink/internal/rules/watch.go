@@ -95,7 +95,7 @@ func thresholds(e *conf.Events) event.Thresholds {
 		LossWindow: e.Loss.Window, LossTimeout: int64(e.Loss.Timeout), LossInterval: int64(e.Loss.Interval),
 		DropInterval:  int64(e.Drop.Interval),
 		HopLimitRearm: int64(e.HopLimit.Rearm), MTURearm: int64(e.MTUExceeded.Rearm),
-		RefreshEvery: int64(e.Refresh.Every), RefreshJitter: e.Refresh.Jitter,
+		RefreshEvery: int64(e.Refresh.Every), RefreshJitter: e.Refresh.Jitter, RefreshMost: int64(e.Refresh.Most),
 	}
 }
 
