@@ -65,8 +65,9 @@ func (s *Span) Begin() time.Time { return time.Unix(0, s.first*s.unit).UTC() }
 // Step is how long one is.
 func (s *Span) Step() time.Duration { return time.Duration(s.each * s.unit) }
 
-// join makes one point of several: the middle of the medians, the highest of all else.
-func join(all []Point) (p Point) {
+// Join makes one point of several: the middle of the medians, the highest of all else. What is not known does not count.
+func Join(points []Point) (p Point) {
+	all := slices.DeleteFunc(slices.Clone(points), func(x Point) bool { return !x.Known })
 	if len(all) == 0 {
 		return p
 	}

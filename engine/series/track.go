@@ -126,7 +126,7 @@ func (t *track) read(s *Span, out []Point) []Point {
 				all = append(all, p.point())
 			}
 		}
-		out = append(out, join(all))
+		out = append(out, Join(all))
 	}
 	return out
 }

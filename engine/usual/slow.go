@@ -114,6 +114,9 @@ func (u *Usual) Seen(k Kind, since int64) (all []Sight) {
 	return all
 }
 
+// IsFar reports whether a latency is far above what is usual: such are not learned.
+func (s Stat) IsFar(latency uint32) bool { return s.isOdd(latency, floor) }
+
 // isOdd reports whether x is far above what is usual.
 func (s *Stat) isOdd(x, floor uint32) bool {
 	return s.Known && x >= floor && uint64(x) >= Factor*uint64(max(s.P99, 1))

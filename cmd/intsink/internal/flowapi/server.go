@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/problem"
 	"intsink/engine"
 	"intsink/engine/inspect"
 	"intsink/engine/series"
@@ -23,6 +24,8 @@ type API struct {
 	clock   func() int64
 	timeout time.Duration // of one request
 	turns   turns         // workers answer one request at a time
+
+	Problems func() []*problem.Problem // of the sink and the network, of the last day; nil: nobody looks
 
 	Counts *series.Counts // what there is a history of besides places; whoever looks at counters fills it
 	Wall   func() int64   // by how much the wall clock is ahead of clock; nil: by nothing
@@ -62,6 +65,8 @@ func (in *API) Register(mux control.Mux) {
 		mux.HandleFunc("GET /api/v1/"+name+"/{id}", in.handle(one))
 		mux.HandleFunc("/api/v1/"+name+"/{id}", in.handle(readOnly))
 	}
+	mux.HandleFunc("GET /api/v1/incident", in.handle(in.incident))
+	mux.HandleFunc("/api/v1/incident", in.handle(readOnly))
 	mux.HandleFunc("GET /api/v1/history/{id}", in.handle(in.history))
 	mux.HandleFunc("/api/v1/history/{id}", in.handle(readOnly))
 	mux.HandleFunc("/api/v1/", in.handle(func(context.Context, *parameters) (any, error) {

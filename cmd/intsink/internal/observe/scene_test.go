@@ -42,6 +42,7 @@ type scene struct {
 	sources [61]*intgen.Flow
 
 	slow, fill, move bool
+	cut              int     // flow whose INT is cut; 0: none
 	drift            float64 // of all latencies, times
 }
 
@@ -147,7 +148,7 @@ func (s *scene) packet(flow int) []byte {
 	if flow == 60 {
 		size = 1400
 	}
-	frame, err := (&intgen.Source{UDPPort: 5000, Bitmap: s.bitmap, MaxHops: 8}).Insert(f.Frame(size, 1), hops)
+	frame, err := (&intgen.Source{UDPPort: 5000, Bitmap: s.bitmap, MaxHops: 8, MTUExceeded: flow != 0 && flow == s.cut}).Insert(f.Frame(size, 1), hops)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -120,7 +120,7 @@ func (s *Source) routes() *router {
 		s.Network = network.New()
 	}
 	s.api = flowapi.New(s.Workers, s.Clock)
-	s.api.Wall = s.WallClock
+	s.api.Wall, s.api.Problems = s.WallClock, s.Problems.All
 	mux, questions := newRouter(), s.questions()
 	mux.patterns = questions.patterns
 	shared := sharing.New(questions, func(r *http.Request) string { // those on the socket come before all others, and wait for none
@@ -195,7 +195,7 @@ func profiles() http.Handler {
 }
 
 // endpoints is what / answers.
-var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/problems\n/api/v1/nodes\n/api/v1/changes\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Details, "\n/api/v1/") + "\n/api/v1/history/" + strings.Join(flowapi.Histories, "\n/api/v1/history/") + "\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n/api/v1/mode\n"
+var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/problems\n/api/v1/incident\n/api/v1/nodes\n/api/v1/changes\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Details, "\n/api/v1/") + "\n/api/v1/history/" + strings.Join(flowapi.Histories, "\n/api/v1/history/") + "\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n/api/v1/mode\n"
 
 // index is GET /api/v1/.
 func index(w http.ResponseWriter, _ *http.Request) {

@@ -147,6 +147,13 @@ func (l *List) answer(f *filter) *Answer {
 	return a
 }
 
+// All are copies of all problems, those that have ended first.
+func (l *List) All() []*Problem {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all()
+}
+
 // ServeHTTP answers GET /api/v1/problems.
 func (l *List) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, body := http.StatusOK, any(nil)

@@ -110,6 +110,9 @@ func ratio(r float64) string {
 	return fmt.Sprintf("%.0f", r)
 }
 
+// Latency is a time in nanoseconds as people read it, to three digits.
+func Latency(ns float64) string { return amount(ns, "ns") }
+
 func amount(v float64, unit string) string {
 	if unit == "ns" {
 		return strings.ReplaceAll(time.Duration(v).Round(shownTo(v)).String(), "µs", "us")

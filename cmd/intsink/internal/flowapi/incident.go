@@ -1,0 +1,306 @@
+// GET /api/v1/incident: was it the network? Of flows, a host or a node, in a time: each hop and segment held against what is
+// usual, what was wrong there, and a verdict.
+
+package flowapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"intsink/cmd/intsink/internal/problem"
+	"intsink/engine/inspect"
+	"intsink/engine/series"
+	"intsink/engine/usual"
+)
+
+// Verdicts.
+const (
+	NetworkSlow   = "network_slow"
+	NetworkNormal = "network_normal"
+	CannotSay     = "cannot_say"
+)
+
+// Incident is the answer of GET /api/v1/incident.
+type Incident struct {
+	From     time.Time          `json:"from"`
+	To       time.Time          `json:"to"`
+	About    string             `json:"about"`
+	Verdict  string             `json:"verdict"`
+	At       string             `json:"at,omitempty"` // of network_slow: the place that is worst
+	Why      []string           `json:"why"`          // the numbers that decide
+	Flows    []string           `json:"flows"`        // the ids of those with the most packets
+	Paths    []PathItem         `json:"paths"`        // that they are on now
+	Places   []PlaceItem        `json:"places"`       // hops and segments of these paths
+	Problems []*problem.Problem `json:"problems"`     // that were there
+	Episodes []*EpisodeItem     `json:"episodes"`     // that these flows met
+	Lost     uint64             `json:"lost"`         // packets of these flows since each began
+	Coverage CoverageItem       `json:"coverage"`
+}
+
+// CoverageItem says how much is known.
+type CoverageItem struct {
+	Flows        int `json:"flows"`         // that were found
+	WithoutPath  int `json:"without_path"`  // whose INT does not tell their path
+	Places       int `json:"places"`        // hops and segments of the paths
+	Told         int `json:"told"`          // of them, that a sample told of in the time
+	WithoutUsual int `json:"without_usual"` // of these, of which nobody knows yet what is usual
+}
+
+// PlaceItem is a hop or segment in the time.
+type PlaceItem struct {
+	Place     string  `json:"place"`
+	Kind      string  `json:"kind"`       // hop or segment
+	MedianNs  *uint32 `json:"median_ns"`  // null: no sample told
+	P99Ns     *uint32 `json:"p99_ns"`     // of its worst step
+	MaxNs     *uint32 `json:"max_ns"`     //
+	UsualNs   *uint32 `json:"usual_ns"`   // median; null: not known
+	WorstNs   *uint32 `json:"worst_ns"`   // the highest median of a step
+	SlowSteps int     `json:"slow_steps"` // steps in which half of all packets took eight times as long as usual
+	Steps     int     `json:"steps"`      // that a sample told of
+
+	times float64 // worst to usual
+}
+
+// mostIncidentFlows is how many flows of an incident are looked at.
+const mostIncidentFlows = 100
+
+// incident is GET /api/v1/incident.
+func (in *API) incident(ctx context.Context, p *parameters) (any, error) {
+	if len(in.workers) == 0 {
+		return nil, apiError{http.StatusServiceUnavailable, "there is no worker yet: ask again"}
+	}
+	now := in.Now()
+	from, to := p.when("from", now, now.Add(-series.Seconds*time.Second)), p.when("to", now, now)
+	filters, about := incidentFilters(p)
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	spans, err := incidentSpans(now, from, to)
+	if err != nil {
+		return nil, badRequest("%v", strings.NewReplacer("since", "from", "until", "to").Replace(err.Error()))
+	}
+	x := &Incident{From: from.UTC(), To: to.UTC(), About: about, Why: []string{}, Flows: []string{}, Paths: []PathItem{}, Places: []PlaceItem{}, Problems: []*problem.Problem{}, Episodes: []*EpisodeItem{}}
+	for i := range filters {
+		if err := in.addFlows(ctx, x, &filters[i]); err != nil {
+			return nil, err
+		}
+	}
+	in.addPlaces(x, spans, filters[0].Node)
+	in.addEpisodes(x)
+	in.addProblems(x)
+	x.judge()
+	return x, nil
+}
+
+// incidentSpans are the steps of the time: where it is looked at by minutes, its last part, of a minute that is not over, by
+// seconds.
+func incidentSpans(now, from, to time.Time) ([]*series.Span, error) {
+	last := to.Truncate(time.Minute)
+	if now.Sub(last) > series.Seconds*time.Second {
+		to = last.Add(time.Minute) // a minute that is over counts as a whole
+	}
+	span, err := series.NewSpan(now, from, to, 0)
+	if err != nil || span.Step() < time.Minute || !last.Before(to) || now.Sub(last) > series.Seconds*time.Second {
+		return []*series.Span{span}, err
+	}
+	rest, err := series.NewSpan(now, last, to, time.Second)
+	return []*series.Span{span, rest}, err
+}
+
+// incidentFilters are those of the flows that it is about: exactly one of flow, host and node.
+func incidentFilters(p *parameters) (filters []inspect.Filter, about string) {
+	flow, host, node := p.text("flow"), p.prefix("host"), number[uint32](p, "node", 32)
+	asked := 0
+	if flow != "" {
+		asked++
+		a, b, _ := strings.Cut(flow, ",")
+		one := &parameters{values: map[string][]string{"a": {a}, "b": {b}}}
+		from, to := one.prefix("a"), one.prefix("b")
+		if one.err != nil || b == "" {
+			p.fail("flow = %q: must be two addresses, such as 10.0.0.1,10.1.0.1", flow)
+		}
+		filters, about = []inspect.Filter{{Source: from, Destination: to}, {Source: to, Destination: from}}, "flows between "+a+" and "+b
+	}
+	if p.values.Has("host") {
+		asked++
+		filters, about = []inspect.Filter{{Address: host}}, "flows of "+p.values.Get("host")
+	}
+	if node != nil {
+		asked++
+		filters, about = []inspect.Filter{{Node: node, ByPath: true}}, fmt.Sprintf("flows through node %d", *node)
+	}
+	if asked != 1 {
+		p.fail("write one of flow=A,B, host=ADDRESS, node=ID")
+	}
+	return filters, about
+}
+
+// addFlows adds the flows that a filter selects, and their paths.
+func (in *API) addFlows(ctx context.Context, x *Incident, f *inspect.Filter) error {
+	var onPaths [][]uint64
+	if f.ByPath {
+		var err error
+		if onPaths, err = in.onPaths(ctx, &wayFilter{node: f.Node}); err != nil {
+			return err
+		}
+	}
+	questions, err := in.ask(ctx, func(worker int) *inspect.Query {
+		q := inspect.New(inspect.BestFlows|inspect.Ways, mostIncidentFlows)
+		q.Filter = *f
+		if onPaths != nil {
+			q.Filter.OnPaths = onPaths[worker]
+		}
+		return q
+	})
+	if err != nil {
+		return err
+	}
+	known := waysOf(questions)
+	for worker, q := range questions {
+		for _, found := range q.Best() {
+			flow := &found.Flow
+			x.Coverage.Flows++
+			x.Flows = append(x.Flows, inspect.FlowID(&flow.Key))
+			x.Lost += flow.Lost
+			if flow.NumPaths == 0 || known[worker][flow.Paths[0].Hash] == nil {
+				x.Coverage.WithoutPath++
+				continue
+			}
+			x.addPath(newPathItem(worker, flow.Paths[0].Hash, known[worker][flow.Paths[0].Hash]))
+		}
+	}
+	return nil
+}
+
+func (x *Incident) addPath(item PathItem) {
+	for i := range x.Paths {
+		if sameWay(x.Paths[i].Nodes, item.Nodes) {
+			return
+		}
+	}
+	x.Paths = append(x.Paths, item)
+}
+
+// addPlaces holds each hop and segment of the paths against what is usual there; of a node, those of the node.
+func (in *API) addPlaces(x *Incident, spans []*series.Span, node *uint32) {
+	seen := map[usual.Place]bool{}
+	add := func(kind, name string, p usual.Place) {
+		if node != nil && uint32(p.Key[0]>>32) != *node && (p.Kind == usual.Hop || uint32(p.Key[1]>>32) != *node) {
+			return
+		}
+		if !seen[p] {
+			seen[p] = true
+			x.addPlace(in.placeItem(kind, name, p, spans))
+		}
+	}
+	for i := range x.Paths {
+		nodes := x.Paths[i].Nodes
+		for n := range nodes {
+			h := &nodes[n]
+			add("hop", fmt.Sprintf("node %d", h.Node), usual.Place{Kind: usual.Hop, Key: usual.HopKey(h.Node, port(h.Ingress), port(h.Egress))})
+			if n+1 == len(nodes) {
+				continue
+			}
+			next := &nodes[n+1]
+			key := [2]uint64{uint64(h.Node)<<32 | uint64(port(h.Egress)), uint64(next.Node)<<32 | uint64(port(next.Ingress))<<16}
+			if in.workers[0].Series().Of(usual.Place{Kind: usual.Segment, Key: key}, spans[0]) != nil { // only timestamps tell of segments
+				add("segment", fmt.Sprintf("from %d to %d", h.Node, next.Node), usual.Place{Kind: usual.Segment, Key: key})
+			}
+		}
+	}
+}
+
+func (x *Incident) addPlace(item PlaceItem) {
+	x.Places = append(x.Places, item)
+	x.Coverage.Places++
+	if item.Steps > 0 {
+		x.Coverage.Told++
+		if item.UsualNs == nil {
+			x.Coverage.WithoutUsual++
+		}
+	}
+}
+
+func (in *API) placeItem(kind, name string, p usual.Place, spans []*series.Span) PlaceItem {
+	item := PlaceItem{Place: name, Kind: kind}
+	v, _ := in.workers[0].Usual().Of(p)
+	item.UsualNs = some(v.Latency.Median, v.Latency.Known)
+	var all []series.Point
+	for _, s := range spans {
+		if l := in.workers[0].Series().Of(p, s); l != nil {
+			all = append(all, l.Latency...)
+		}
+	}
+	worst := uint32(0)
+	for i := range all {
+		s := &all[i]
+		if !s.Known {
+			continue
+		}
+		item.Steps++
+		worst = max(worst, s.Median)
+		if v.Latency.IsFar(s.Median) {
+			item.SlowSteps++
+		}
+	}
+	if whole := series.Join(all); whole.Known {
+		item.MedianNs, item.P99Ns, item.MaxNs, item.WorstNs = &whole.Median, &whole.P99, &whole.Max, &worst
+		item.times = float64(worst) / float64(max(v.Latency.Median, 1))
+	}
+	return item
+}
+
+// fuller is how many times as long as usual a queue was at least in an episode that is the queue's: else its node was slow.
+const fuller = 3
+
+// addEpisodes adds episodes in the time that one of the flows filled, or waited in.
+func (in *API) addEpisodes(x *Incident) {
+	mine := map[string]bool{}
+	for _, f := range x.Flows {
+		mine[f] = true
+	}
+	b := in.workers[0].Episodes()
+	ended, _ := b.Ended(0)
+	for _, r := range append(ended, b.Open()...) {
+		e := NewEpisodeItem(&r)
+		if e.Begin.After(x.To) || e.End != nil && e.End.Before(x.From) || r.PeakOccupancy != 0 && r.UsualOccupancy != 0 && r.PeakOccupancy < fuller*r.UsualOccupancy {
+			continue
+		}
+		met := false
+		for _, c := range e.Culprits {
+			met = met || mine[c.Flow]
+		}
+		for _, v := range e.Victims {
+			met = met || mine[v.Flow]
+		}
+		if met && len(x.Episodes) < maxLimit {
+			e.Windows = nil
+			x.Episodes = append(x.Episodes, e)
+		}
+	}
+}
+
+// addProblems adds the problems of the network that were in the time, at a node of the paths.
+func (in *API) addProblems(x *Incident) {
+	if in.Problems == nil {
+		return
+	}
+	nodes := map[string]bool{}
+	for i := range x.Paths {
+		for _, n := range x.Paths[i].Nodes {
+			nodes[fmt.Sprint(n.Node)] = true
+		}
+	}
+	for _, p := range in.Problems() {
+		if p.Since.After(x.To) || p.Until != nil && p.Until.Before(x.From) || len(p.Place) == 0 {
+			continue
+		}
+		switch first := p.Place[0]; {
+		case first.What == "node" && nodes[first.ID], first.What == "from" && len(p.Place) > 1 && nodes[first.ID] && nodes[p.Place[1].ID]:
+			x.Problems = append(x.Problems, p)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+// The verdict of an incident, and the numbers that decide it.
+
+package flowapi
+
+import (
+	"fmt"
+	"strings"
+
+	"intsink/cmd/intsink/internal/problem"
+)
+
+// judge decides. Something that is slow decides alone; that nothing is slow is said only where everything was looked at.
+func (x *Incident) judge() {
+	if x.Verdict, x.At = NetworkSlow, ""; x.isSlow() {
+		return
+	}
+	if x.Verdict = CannotSay; x.lacks() {
+		return
+	}
+	x.Verdict = NetworkNormal
+	worst := &x.Places[0]
+	for i := range x.Places {
+		if x.Places[i].times > worst.times {
+			worst = &x.Places[i]
+		}
+	}
+	x.say("%s at most: %s, at %s", ns(*worst.WorstNs), times(worst), worst.Place)
+	x.say("%d of %d hops and segments told of this time, none was slow; no episode, no packet lost", x.Coverage.Told, x.Coverage.Places)
+}
+
+func (x *Incident) say(format string, args ...any) {
+	x.Why = append(x.Why, fmt.Sprintf(format, args...))
+}
+
+// isSlow finds what is slow, the worst first.
+func (x *Incident) isSlow() bool {
+	worst := 0.0
+	for i := range x.Places {
+		p := &x.Places[i]
+		if p.SlowSteps == 0 {
+			continue
+		}
+		if p.times > worst {
+			worst, x.At = p.times, p.Place
+		}
+		x.say("%s: %s, %s, in %d of %d steps", p.Place, ns(*p.WorstNs), times(p), p.SlowSteps, p.Steps)
+	}
+	for _, e := range x.Episodes {
+		at := fmt.Sprintf("queue %d of node %d", e.Queue, e.Node)
+		if x.At == "" {
+			x.At = at
+		}
+		text := fmt.Sprintf("%s was congested from %s", at, e.Begin.Format("15:04:05"))
+		if len(e.Culprits) > 0 {
+			text += fmt.Sprintf("; %s filled it, with %.0f %% of %d bytes", e.Culprits[0].Flow, 100*e.Culprits[0].Share, e.Bytes)
+		}
+		x.say("%s", text)
+	}
+	for _, p := range x.Problems {
+		switch p.Kind {
+		case problem.LossBetween, problem.Loop, problem.NodeGone, problem.PathChanged:
+			if x.At == "" && p.Kind != problem.PathChanged {
+				x.At = p.Where()
+			}
+			x.say("%s: %s", p.Where(), p.What)
+		}
+	}
+	if x.Lost > 0 {
+		x.say("%d packets of these flows were lost since each began", x.Lost)
+	}
+	return x.At != ""
+}
+
+// lacks says what is missing for a verdict.
+func (x *Incident) lacks() bool {
+	c, said := &x.Coverage, len(x.Why)
+	switch {
+	case c.Flows == 0:
+		x.say("no such flow is known: none with INT came lately")
+	case c.WithoutPath > 0:
+		x.say("the path of %d of %d flows is not known: their INT is cut, or has no node ids", c.WithoutPath, c.Flows)
+	}
+	if c.Told < c.Places {
+		x.say("%d of %d hops and segments had no sample with a latency in this time", c.Places-c.Told, c.Places)
+	}
+	if c.WithoutUsual > 0 {
+		x.say("of %d hops and segments nobody knows yet what is usual", c.WithoutUsual)
+	}
+	if x.Lost > 0 {
+		return true // said above: where and when is not known
+	}
+	return len(x.Why) > said || len(x.Places) == 0
+}
+
+func times(p *PlaceItem) string {
+	if p.UsualNs == nil {
+		return "what is usual is not known"
+	}
+	return fmt.Sprintf("%.1f x its usual %s", p.times, ns(*p.UsualNs))
+}
+
+func ns(v uint32) string { return problem.Latency(float64(v)) }
+
+// words are the verdicts as people read them.
+var words = map[string]string{NetworkSlow: "network slow at %s", NetworkNormal: "network normal: look at the hosts", CannotSay: "not enough coverage to say"}
+
+// Title is the verdict as people read it.
+func (x *Incident) Title() string { return strings.Replace(words[x.Verdict], "%s", x.At, 1) }

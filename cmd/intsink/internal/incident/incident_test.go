@@ -1,0 +1,75 @@
+package incident
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/problem"
+)
+
+// answer is one of a sink, with text of somebody who writes HTML.
+func answer() *flowapi.Incident {
+	v := func(n uint32) *uint32 { return &n }
+	at := time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC)
+	return &flowapi.Incident{
+		From: at, To: at.Add(10 * time.Minute), About: "flows of 10.0.0.4", Verdict: flowapi.NetworkSlow, At: "node 202", Why: []string{"node 202: 306us, 66 x its usual 4.61us <b>"},
+		Paths:    []flowapi.PathItem{{ID: "570a954f16dea0e0"}},
+		Places:   []flowapi.PlaceItem{{Place: "node 202", Kind: "hop", UsualNs: v(4610), MedianNs: v(4863), P99Ns: v(326_000), MaxNs: v(306_000), SlowSteps: 24, Steps: 163}, {Place: "node 101", Kind: "hop"}},
+		Problems: []*problem.Problem{{ID: 3, Kind: problem.SlowHop, Place: []problem.Part{{What: "node", ID: "202"}}, What: "packets take longer", Since: at}},
+		Coverage: flowapi.CoverageItem{Flows: 1, Places: 2, Told: 1},
+	}
+}
+
+// TestPage: the page begins with the verdict, has the numbers, and as HTML nothing in it is taken for a tag; JSON is the
+// sink's own; what is asked for goes to the sink as it is, and a question without, or with two subjects, is refused.
+func TestPage(t *testing.T) {
+	asked := ""
+	sink := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.String()
+		json.NewEncoder(w).Encode(answer())
+	}))
+	defer sink.Close()
+	run := func(o Options) (string, error) {
+		var out bytes.Buffer
+		o.Sink = client.Options{URL: sink.URL}
+		err := Run(context.Background(), &out, &o)
+		return out.String(), err
+	}
+	text, err := run(Options{Host: "10.0.0.4", From: "1h", To: "30m", Format: "text"})
+	if err != nil || asked != "/api/v1/incident?from=1h&host=10.0.0.4&to=30m" {
+		t.Fatalf("%v, %s", err, asked)
+	}
+	for _, want := range []string{"network slow at node 202\n\n", "2026-11-24 09:00:00 to 2026-11-24 09:10:00 UTC", "4.61us", "24 of 163", "node 101  -", "problem 3, 09:00:00 to now: node 202", "coverage: 1 flow, 0 without a path; 1 of 2"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if page, err := run(Options{Node: "202", Format: "html"}); err != nil || strings.Contains(page, "<b>") || !strings.Contains(page, "<h1>network slow at node 202</h1>") || !strings.Contains(page, "&lt;b&gt;") {
+		t.Errorf("%v\n%s", err, page)
+	}
+	if body, err := run(Options{Flow: "10.0.0.4,10.1.0.4", Format: "json"}); err != nil || !json.Valid([]byte(body)) {
+		t.Errorf("%v\n%s", err, body)
+	}
+	for _, o := range []Options{{Format: "text"}, {Host: "x", Node: "1", Format: "text"}, {Host: "x", Format: "pdf"}} {
+		if _, err := run(o); err == nil {
+			t.Errorf("%+v is taken", o)
+		}
+	}
+}
+
+// TestTitles: each verdict has its words.
+func TestTitles(t *testing.T) {
+	for verdict, want := range map[string]string{flowapi.NetworkSlow: "network slow at x", flowapi.NetworkNormal: "network normal: look at the hosts", flowapi.CannotSay: "not enough coverage to say"} {
+		if got := (&flowapi.Incident{Verdict: verdict, At: "x"}).Title(); got != want {
+			t.Errorf("%s: %q", verdict, got)
+		}
+	}
+}

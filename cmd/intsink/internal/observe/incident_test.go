@@ -1,0 +1,71 @@
+package observe
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/flowapi"
+)
+
+// ask answers a request that the workers have to answer.
+func (s *scene) ask(url string) *httptest.ResponseRecorder {
+	w, done := httptest.NewRecorder(), make(chan struct{})
+	go func() {
+		defer close(done)
+		s.mux.ServeHTTP(w, httptest.NewRequest("GET", url, nil))
+	}()
+	for {
+		select {
+		case <-done:
+			return w
+		case <-time.After(50 * time.Microsecond): // the pace of the workers, in the time of the scene
+			for _, w := range s.workers {
+				w.Tick(s.now.Add(1_000_000))
+			}
+		}
+	}
+}
+
+// TestIncident: with a slow spine and a full queue, flows that they meet hear where and by how much, those that do not hear
+// that the network is normal, and those whose INT is cut, that nobody knows, that nobody can say.
+func TestIncident(t *testing.T) {
+	s := newScene(t, 1, 0xfd00)
+	s.cut = 1
+	s.pass(120, 0.2)
+	s.slow, s.fill = true, true
+	s.pass(20, 1)
+	address := func(flow int) string {
+		s.packet(flow)
+		return s.sources[flow].Src.String() + "," + s.sources[flow].Dst.String()
+	}
+	for name, c := range map[string]struct{ query, verdict, at, why string }{
+		"by the slow spine":    {"flow=" + address(3), flowapi.NetworkSlow, "node 202", "x its usual"},
+		"in the full queue":    {"flow=" + address(60), flowapi.NetworkSlow, "node 302", "udp:10.0.0.61:1060-10.9.0.61:80 filled it"},
+		"by another spine":     {"flow=" + address(6), flowapi.NetworkNormal, "", "none was slow"},
+		"its INT is cut":       {"flow=" + address(1), flowapi.CannotSay, "", "the path of 1 of 1 flows is not known"},
+		"nobody knows it":      {"flow=192.0.2.1,192.0.2.2", flowapi.CannotSay, "", "no such flow is known"},
+		"the slow node":        {"node=202", flowapi.NetworkSlow, "node 202", "x its usual"},
+		"a host":               {"host=10.0.0.4", flowapi.NetworkSlow, "node 202", "x its usual"},
+		"before it was slow":   {"flow=" + address(3) + "&from=2m&to=40s", flowapi.NetworkNormal, "", "none was slow"},
+		"not so long ago":      {"host=10.0.0.4&from=20s", flowapi.NetworkSlow, "node 202", ""},
+		"a day of which 2 min": {"flow=" + address(3) + "&from=23h", flowapi.NetworkSlow, "node 202", ""},
+	} {
+		w := s.ask("/api/v1/incident?" + c.query)
+		var x flowapi.Incident
+		if err := json.Unmarshal(w.Body.Bytes(), &x); err != nil || w.Code != 200 {
+			t.Errorf("%s: %d %v: %.200s", name, w.Code, err, w.Body)
+			continue
+		}
+		if x.Verdict != c.verdict || c.at != "" && !strings.HasSuffix(x.At, c.at) || !strings.Contains(strings.Join(x.Why, "; "), c.why) {
+			t.Errorf("%s: %s %q %q, want %s %q %q", name, x.Verdict, x.At, x.Why, c.verdict, c.at, c.why)
+		}
+	}
+	for query, want := range map[string]string{"": "one of", "host=10.0.0.1&node=3": "one of", "flow=10.0.0.1": "two addresses", "host=x": "an address", "node=1&from=48h": "further back", "node=1&x=1": "known are"} {
+		if w := s.ask("/api/v1/incident?" + query); w.Code != 400 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%q: %d %s", query, w.Code, w.Body)
+		}
+	}
+}
