@@ -34,7 +34,7 @@ COPY --from=build /src/packages /usr/local/share/intsink/packages
 RUN apt-get update \
  && apt-get install -y --no-install-recommends $(cat /usr/local/share/intsink/packages) \
  && rm -rf /var/lib/apt/lists/* \
- && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin intsink \
+ && useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin intsink \
  && install -d -m 1777 /run/intsink
 COPY --from=build /src/bin/intsink /usr/local/bin/intsink
 # As systemd says it: where the socket is that health, reload, mode and others ask.

@@ -71,6 +71,11 @@ try() {
 		in_root "$image_root" /tmp "su -s /bin/sh $image_user -c '
 			intsink gen --out in.pcap --count 1000 &&
 			intsink replay --config fresh-replay.hcl --in in.pcap --out out.pcap --reports reports.pcap'" | tail -n 1
+		say "image: it runs and is healthy without rights, on a root that is read only, and stops"
+		mount -o remount,bind,ro "$image_root"
+		in_root "$image_root" / "exec setpriv --reuid $image_user --regid $image_user --clear-groups --bounding-set=-all --no-new-privs bash -c '
+			intsink run --config /tmp/fresh-replay.hcl & for i in {1..600}; do intsink health 2>/dev/null && break; sleep 0.1; done
+			intsink health && kill %1 && wait %1'"
 		;;
 	esac
 }
