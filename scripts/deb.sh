@@ -77,6 +77,7 @@ rm "$root/usr/share/man/man1/intsink-collect.1.gz" # the other package has it
 put 640 conf/examples/minimal.hcl /etc/intsink/intsink.hcl # of group intsink: postinst
 mkdir -p "$root/usr/share/doc/intsink/examples"
 cp conf/examples/*.hcl "$root/usr/share/doc/intsink/examples/"
+put 644 cmd/intsink/internal/openapi/openapi.json /usr/share/doc/intsink/openapi.json
 put 644 deploy/package/sysctl.conf /etc/sysctl.d/60-intsink.conf
 put 644 deploy/package/udev.rules /usr/lib/udev/rules.d/60-intsink.rules
 put 644 deploy/package/needrestart.conf /etc/needrestart/conf.d/intsink.conf

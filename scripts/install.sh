@@ -31,6 +31,7 @@ for name in intsink intsink-collect; do
 	"$programs/$name" completion fish >"$share/fish/vendor_completions.d/$name.fish"
 done
 put 644 conf/examples/*.hcl /usr/local/share/doc/intsink/examples
+put 644 cmd/intsink/internal/openapi/openapi.json /usr/local/share/doc/intsink
 put 644 deploy/wireshark/intsink.lua /usr/local/share/intsink/wireshark
 put 644 deploy/prometheus/rules.yml /usr/local/share/intsink/prometheus
 put 644 deploy/grafana/*.json /usr/local/share/intsink/grafana

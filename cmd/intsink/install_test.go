@@ -36,7 +36,7 @@ func TestInstall(t *testing.T) {
 		"/usr/local/share/man/man1/intsink.1", "/usr/local/share/man/man1/intsink-reload.1",
 		"/usr/local/share/bash-completion/completions/intsink", "/usr/local/share/zsh/site-functions/_intsink", "/usr/local/share/fish/vendor_completions.d/intsink-collect.fish",
 		"/usr/local/share/intsink/wireshark/intsink.lua", "/usr/local/share/intsink/prometheus/rules.yml", "/usr/local/share/intsink/grafana/sink.json",
-		"/usr/local/share/intsink-collect/clickhouse.sql", "/usr/local/share/doc/intsink/examples/inline.hcl",
+		"/usr/local/share/intsink-collect/clickhouse.sql", "/usr/local/share/doc/intsink/openapi.json", "/usr/local/share/doc/intsink/examples/inline.hcl",
 	} {
 		if info, err := os.Stat(root + path); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", path, err)

@@ -1,9 +1,13 @@
-// GET /api/v1/nodes: the nodes that were seen in the last day, those that are gone with them.
+// GET /api/v1/nodes, and one of them: the nodes that were seen in the last day, those that are gone with them.
 
 package network
 
 import (
+	"cmp"
+	"maps"
 	"net/http"
+	"slices"
+	"strconv"
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
@@ -14,6 +18,33 @@ type nodeItem struct {
 	Node     uint32     `json:"node"`
 	LastSeen *time.Time `json:"last_seen,omitempty"`
 	Gone     bool       `json:"gone,omitempty"`
+}
+
+// nodeDetail is a node, with what is around it.
+type nodeDetail struct {
+	nodeItem
+	Neighbours []uint32 `json:"neighbours"`
+}
+
+// serveNode answers GET /api/v1/nodes/{id}.
+func (x *Network) serveNode(w http.ResponseWriter, r *http.Request) {
+	id, err := strconv.ParseUint(r.PathValue("id"), 0, 32)
+	if err != nil {
+		control.Answer(w, http.StatusBadRequest, map[string]string{"error": "the id of a node is a number, such as 102 or 0x66"})
+		return
+	}
+	x.mu.Lock()
+	n := x.nodes[uint32(id)]
+	var d nodeDetail
+	if n != nil {
+		d = nodeDetail{nodeItem{uint32(id), new(n.seen.UTC()), n.gone}, slices.SortedFunc(maps.Keys(n.next), cmp.Compare[uint32])}
+	}
+	x.mu.Unlock()
+	if n == nil {
+		control.Answer(w, http.StatusNotFound, map[string]string{"error": "node " + strconv.FormatUint(id, 10) + " was not seen in the last day; GET /api/v1/nodes lists those that were"})
+		return
+	}
+	control.Answer(w, http.StatusOK, d)
 }
 
 // serveNodes answers GET /api/v1/nodes.
@@ -32,7 +63,9 @@ func (x *Network) serveNodes(w http.ResponseWriter, _ *http.Request) {
 // Register adds the routes.
 func (x *Network) Register(mux control.Mux) {
 	mux.HandleFunc("GET /api/v1/nodes", x.serveNodes)
+	mux.HandleFunc("GET /api/v1/nodes/{id}", x.serveNode)
 	mux.HandleFunc("GET /api/v1/changes", x.serveChanges)
 	mux.HandleFunc("/api/v1/nodes", control.Only("GET", "GET, HEAD"))
+	mux.HandleFunc("/api/v1/nodes/{id}", control.Only("GET", "GET, HEAD"))
 	mux.HandleFunc("/api/v1/changes", control.Only("GET", "GET, HEAD"))
 }

@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -20,6 +21,7 @@ import (
 	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/cmd/intsink/internal/network"
+	"intsink/cmd/intsink/internal/openapi"
 	"intsink/conf"
 )
 
@@ -64,6 +66,34 @@ func everything(t *testing.T) (*Source, *changeable) {
 		}
 	}
 	return s, sink
+}
+
+// TestRoutesAreDescribed: the OpenAPI document has each route of /api/v1, and no others.
+func TestRoutesAreDescribed(t *testing.T) {
+	var d struct{ Paths map[string]map[string]any }
+	if err := json.Unmarshal(openapi.Document, &d); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := everything(t)
+	have := map[string]bool{}
+	for _, pattern := range s.routes().patterns {
+		method, path, found := strings.Cut(pattern, " ")
+		below, ok := strings.CutPrefix(strings.TrimSuffix(path, "{$}"), "/api/v1")
+		if !found || !ok || method == "HEAD" {
+			continue
+		}
+		have[strings.ToLower(method)+" "+below] = true
+		if d.Paths[below][strings.ToLower(method)] == nil {
+			t.Errorf("openapi.json lacks %s %s", method, below)
+		}
+	}
+	for path, operations := range d.Paths {
+		for method := range operations {
+			if !have[method+" "+path] {
+				t.Errorf("there is no route for %s %s", method, path)
+			}
+		}
+	}
 }
 
 // parameter is a part of a pattern that stands for any text.

@@ -21,6 +21,7 @@ import (
 	"intsink/cmd/intsink/internal/flowapi"
 	"intsink/cmd/intsink/internal/history"
 	"intsink/cmd/intsink/internal/network"
+	"intsink/cmd/intsink/internal/openapi"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/sharing"
 	"intsink/cmd/intsink/internal/ui"
@@ -132,6 +133,8 @@ func (s *Source) routes() *router {
 	mux.Handle("GET /metrics", shared)
 	mux.Handle("/api/v1/", shared)
 	mux.HandleFunc("GET /api/v1/{$}", index)
+	mux.HandleFunc("GET /api/v1/openapi.json", openapi.ServeHTTP)
+	mux.HandleFunc("/api/v1/openapi.json", control.Only("GET", "GET, HEAD"))
 	mux.HandleFunc("/api/", noVersion)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.healthy()) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
@@ -195,7 +198,7 @@ func profiles() http.Handler {
 }
 
 // endpoints is what / answers.
-var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/problems\n/api/v1/incident\n/api/v1/nodes\n/api/v1/changes\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Details, "\n/api/v1/") + "\n/api/v1/history/" + strings.Join(flowapi.Histories, "\n/api/v1/history/") + "\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n/api/v1/mode\n"
+var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/problems\n/api/v1/incident\n/api/v1/openapi.json\n/api/v1/nodes\n/api/v1/nodes/{id}\n/api/v1/changes\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Details, "\n/api/v1/") + "\n/api/v1/history/" + strings.Join(flowapi.Histories, "\n/api/v1/history/") + "\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n/api/v1/mode\n"
 
 // index is GET /api/v1/.
 func index(w http.ResponseWriter, _ *http.Request) {
