@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"intsink/engine/wire/intgen"
+	"intsink/deploy/playground/scene"
 	"intsink/internal/netns"
 	"intsink/internal/wire"
 )
@@ -29,56 +28,32 @@ import (
 //	INTSINK_SCREENSHOTS=$PWD/docs/images go test ./cmd/intsink -run Page
 var screenshots = os.Getenv("INTSINK_SCREENSHOTS")
 
-// scene is the network that the page is shown of: flows from 101 to 103 by way of 102 or
-// 112. trouble makes 102 slow, fills a queue of 103 and moves one flow to 122.
-type scene struct {
-	flows   int
-	sent    uint32
-	trouble atomic.Bool
+// played is the network of the playground, sent out of an interface: faster while the sink learns what is usual.
+type played struct {
+	*scene.Network
+	fast atomic.Bool
 }
 
-// hops is what the nodes write into a packet of a flow, newest first.
-func (s *scene) hops(flow int) []intgen.Hop {
-	now := uint64(time.Now().UnixNano())
-	middle, latency, queue := uint32(102), uint32(4000+10*flow), uint32(40+flow)
-	if flow%3 == 0 {
-		middle = 112
-	}
-	slow := uint32(0)
-	if s.trouble.Load() {
-		if flow == s.flows-1 {
-			middle = 122
+// play sends the packets of the network until stop is set.
+func (p *played) play(t *testing.T, out *wire.Interface, stop *atomic.Bool) {
+	for step := 0; !stop.Load(); step++ {
+		if err := p.Step(step, time.Now(), func(frame []byte) { out.Send(frame) }); err != nil {
+			t.Error(err)
+			return
 		}
-		if middle == 102 {
-			slow = 300_000
+		pause := scene.Pause // the pace of the traffic, not of the test
+		if p.fast.Load() {
+			pause /= 4
 		}
-		queue = 9000
-	}
-	return []intgen.Hop{
-		{NodeID: 103, Ingress: uint16(middle % 100), Egress: 2, LatencyNs: latency, QueueOccupancy: queue, IngressTimestamp: now - 5000, EgressTimestamp: now, TxUtilization: 30},
-		{NodeID: middle, Ingress: 1, Egress: 2, LatencyNs: latency + slow, QueueOccupancy: 20, IngressTimestamp: now - 20_000, EgressTimestamp: now - 11_000, TxUtilization: 20},
-		{NodeID: 101, Ingress: 1, Egress: uint16(middle % 100), LatencyNs: latency, QueueOccupancy: 10, IngressTimestamp: now - 35_000, EgressTimestamp: now - 26_000, TxUtilization: 40},
+		time.Sleep(pause)
 	}
 }
 
-// play sends a packet of each flow every few milliseconds until stop is set.
-func (s *scene) play(t *testing.T, out *wire.Interface, stop *atomic.Bool) {
-	source := &intgen.Source{UDPPort: 5000, Bitmap: 0xfd00, MaxHops: 8}
-	for !stop.Load() {
-		for n := range s.flows {
-			f := intgen.Flow{
-				SrcMAC: [6]byte{2, 0, 0, 0, 0, 1}, DstMAC: [6]byte{2, 0, 0, 0, 0, 2},
-				Src: netip.AddrFrom4([4]byte{10, 0, 0, byte(n + 1)}), Dst: netip.AddrFrom4([4]byte{10, 1, 0, 1}), Proto: intgen.UDP, SrcPort: uint16(1024 + n), DstPort: 8000,
-			}
-			s.sent++
-			frame, err := source.Insert(f.Frame(100+40*n, s.sent), s.hops(n))
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			out.Send(frame) // or not, where the kernel has no room: the next of the flow may go
-		}
-		time.Sleep(5 * time.Millisecond) // the pace of the traffic, not of the test
+// make makes something go wrong, or calm.
+func (p *played) make(t *testing.T, word string) {
+	t.Helper()
+	if _, err := p.Do(word); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -188,14 +163,6 @@ func row(id string, words ...string) string {
 	return fmt.Sprintf("(() => { const r = document.querySelector('tr[data-id=%q]'); return !!r && %s; })()", id, strings.Join(append(tests, "true"), " && "))
 }
 
-const pageConfig = `
-events {
-  congestion { raise = 8000 }
-  link_latency { absolute = "10us" }
-  refresh { every = "1m" }
-}
-`
-
 // onVeths is a configuration of config between wires a and b.
 func onVeths(text string) string {
 	for i, name := range []string{"a-far", "b-near"} {
@@ -204,91 +171,79 @@ func onVeths(text string) string {
 	return text
 }
 
-// TestPageShowsWhatIsWrong: a network has one slow hop, one congested queue and one flow that
-// changed its path. In real Chromium, the page names each of them.
+// pageConfig is the sink of the playground on wires a and b, with a collector that is away.
+func pageConfig(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile("../../deploy/playground/playground.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.NewReplacer("kernel:s-net", "net_af_packet0,iface=a-far", "kernel:s-host", "net_af_packet1,iface=b-near",
+		"127.0.0.1:8555", "192.0.2.10:8555", "127.0.0.1:9465", "%s", "16384", "4096").Replace(string(b))
+}
+
+// axe runs axe-core over the page as it is: what a keyboard, a screen reader or weak eyes cannot use is an error of the test.
+func (b *browser) axe(what string) {
+	b.t.Helper()
+	script, err := os.ReadFile("../../bin/axe/node_modules/axe-core/axe.min.js")
+	if err != nil {
+		b.t.Fatalf("%v: scripts/deps.sh installs it", err)
+	}
+	b.js(string(script))
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`window.found = null; axe.run().then(r => { window.found = r.violations.map(v => v.id + ': ' + v.help + '\n' + v.nodes.slice(0, 4).map(n => '  ' + n.html.slice(0, 200) + ' ' + (n.any[0] || n.all[0] || n.none[0] || {}).message).join('\n')).join('\n'); }); true`)); err != nil {
+		b.t.Fatal(err)
+	}
+	b.wait(`window.found !== null`)
+	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`window.found`))
+	if err != nil || found != "" {
+		b.t.Errorf("%s: axe-core finds %v\n%s", what, err, found)
+	}
+}
+
+// set changes a field of a form, as a user does.
+func (b *browser) set(id, value string) {
+	b.t.Helper()
+	b.js(fmt.Sprintf(`const f = document.getElementById(%q); f.value = %q; for (const e of ['input', 'change']) f.dispatchEvent(new Event(e, {bubbles: true}))`, id, value))
+}
+
+// node is an expression: a node of the map has a class.
+func node(id, class string) string {
+	return fmt.Sprintf(`document.querySelector('.node[data-node=%q]')?.classList.contains(%q)`, id, class)
+}
+
+// TestPageShowsWhatIsWrong: in real Chromium, the page of a sink behind the playground's network shows nothing while nothing is wrong,
+// and then which switch is slow, who fills which queue, which switch is gone, and where packets get lost.
 func TestPageShowsWhatIsWrong(t *testing.T) {
 	if !netns.In(t) {
 		return
 	}
 	wires(t, "a", "b")
-	text := onVeths(config("udp_port = 5000"))
-	text = strings.Replace(text, `watch "all" { sample = 100 }`,
-		`watch "all" { events = ["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "tx_utilization", "refresh", "flow_end"] }`, 1)
-	r := startRun(t, small+text+pageConfig)
+	r := startRun(t, pageConfig(t))
 	r.get(t, "/readyz")
 	out := openWire(t, "a-near")
-	s := &scene{flows: 12}
+	p := &played{Network: scene.New()}
+	p.fast.Store(true)
 	var stop atomic.Bool
 	var playing sync.WaitGroup
-	playing.Go(func() { s.play(t, out, &stop) })
+	playing.Go(func() { p.play(t, out, &stop) })
 	defer func() { stop.Store(true); playing.Wait() }()
 
 	b := openBrowser(t, "http://"+r.http)
 	b.wait(`document.querySelector('.pill.good')?.innerText === 'ready'`)
-	b.wait(`document.querySelector('.problems li.warning')?.innerText.includes('collector primary, reason unreachable') && /^\(\d+\) intsink$/.test(document.title)`) // nothing leads there
-	b.view("links", row("edge to_host", "edge", "to host"))
-	b.wait(`parseFloat(document.querySelector('.rate b')?.innerText) > 0`)
-	b.view("paths", `document.querySelectorAll('.map .node').length === 4`) // 101, 102, 112, 103
-	b.view("flows", `document.querySelector('tbody')?.innerText.includes('none since it began')`)
-	b.view("queues", row("103:2:0", "calm"))
-	s.trouble.Store(true)
-
-	b.view("queues", row("103:2:0", "congested since"))
-	b.wait(row("102:2:0", "calm"))
-	b.do(chromedp.Click(`tr[data-id="103:2:0"]`))
-	b.wait(`document.querySelector('#through')?.innerText.includes('udp:10.0.0.12:1035-10.1.0.1:8000')`) // its packets are the longest
-	b.picture("queues")
-
-	b.view("paths", `[...document.querySelectorAll('tr')].some(r => r.innerText.includes('101 › 122 › 103') && r.innerText.includes('changed'))`)
-	b.wait(`document.querySelector('.node[data-node="103"]')?.classList.contains('congested')`)
-	b.wait(`document.querySelector('.node[data-node="102"].heat-7 title')?.textContent.includes('node 102: 30')`) // the slow one, in us
-	b.wait(`['101', '112', '122', '103'].every(n => document.querySelector('.node[data-node="' + n + '"]')?.classList.contains('heat-0'))`)
-	b.picture("paths")
-	// The flows of a path differ in no interface here, so that there are as many rows as paths; one opens to its interfaces.
-	b.js(`[...document.querySelectorAll('tr')].find(r => r.innerText.includes('101 › 122 › 103')).click()`)
-	b.wait(`[...document.querySelectorAll('caption')].some(c => c.innerText.startsWith('The same, by interfaces'))`)
-	b.do(chromedp.Click(`a[href^="#flows/?path="]`))
-	b.wait(`document.querySelectorAll('tr[data-id]').length === 1 && document.querySelector('#flow-filter').value.startsWith('path=')`)
-	b.view("paths", `!!document.querySelector('.node[data-node="102"]')`)
-	b.js(`document.querySelector('.node[data-node="102"]').dispatchEvent(new MouseEvent('click', {bubbles: true}))`)
-	b.wait(`location.hash === '#queues/?node=102' && document.querySelectorAll('tr[data-id]').length === 1`)
-	b.view("paths", `!!document.querySelector('.edge')`)
-	b.js(`document.querySelector('.edge').dispatchEvent(new MouseEvent('click', {bubbles: true}))`)
-	b.wait(`location.hash.startsWith('#hops/?link=') && document.querySelectorAll('tr[data-id]').length === 1`)
-
-	b.view("flows", `document.querySelectorAll('tbody tr').length === 12`)
-	b.js(`const s = document.querySelector('#flow-sort'); s.value = 'hop_latency'; s.dispatchEvent(new Event('change', {bubbles: true}))`)
-	b.wait(`document.querySelector('tbody tr')?.innerText.includes('101 › 102 › 103') && /30\d µs/.test(document.querySelector('tbody tr').innerText)`)
-	b.do(chromedp.Click("tbody tr"))
-	b.wait(`document.querySelector('#why .slowest')?.parentElement.innerText.startsWith('node 102')`)
-	b.picture("flows")
-	for filter, rows := range map[string]int{"10.0.0.5": 1, "10.0.0.4/30": 4, "10.1.0.1": 12, "1030": 1, "10.9.0.0/16": 0} {
-		b.js(fmt.Sprintf(`const f = document.querySelector('#flow-filter'); f.value = %q; f.dispatchEvent(new Event('input', {bubbles: true})); f.dispatchEvent(new Event('change', {bubbles: true}))`, filter))
-		b.wait(fmt.Sprintf(`document.querySelectorAll('tr[data-id]').length === %d`, rows))
+	b.wait(`document.querySelector('.problems li.error, .problems li.warning')?.innerText.includes('collector local, reason unreachable') && /^\(\d+\) intsink$/.test(document.title)`) // nothing leads there
+	b.wait(`document.querySelector('#tab-sink .badge')?.innerText === '1'`)
+	b.calm(p)
+	for _, word := range []string{"slow", "fill", "move"} {
+		p.make(t, word)
 	}
-
-	b.view("events", `['path_change', 'hop_latency', 'congestion'].every(e => [...document.querySelectorAll('tbody .chip')].some(c => c.innerText === e))`)
-	b.picture("events")
-	b.view("hops", `document.querySelectorAll('tbody tr').length >= 4`)
-	b.view("collectors", row("primary", "192.0.2.10:8555"))
-	b.wait(`/ since \d+ (s|min)/.test(document.querySelector('tr[data-id="primary"] .pill.bad')?.innerText)`) // nothing leads there
-	b.view("workers", row("w0", "12 of"))
-	b.view("links", row("edge to_host", "edge")+` && !!document.querySelector('.uplot')`)
-	b.wait(`document.querySelector('.chart figcaption').innerText.startsWith('Packets/s')`)
-	b.wait(`(() => { // the pointer on the chart: the legend has the time of day
-		const over = document.querySelector('.u-over'), r = over.getBoundingClientRect();
-		for (const type of ['mouseenter', 'mousemove']) over.dispatchEvent(new MouseEvent(type, {clientX: r.right - 1, clientY: r.top + 20, bubbles: true}));
-		return [...document.querySelectorAll('.u-legend .u-value')].some(v => /^\d\d:\d\d:\d\d$/.test(v.innerText));
-	})()`)
-	b.wait(`[...document.querySelectorAll('th')].some(h => h.innerText === 'in, bit/s')`)
-	b.picture("links")
-
-	b.do(chromedp.Focus("#tab-links"), chromedp.KeyEvent(kb.ArrowRight))
-	b.wait(`location.hash === '#flows'`)
-	b.do(chromedp.EmulateViewport(390, 844))
-	b.wait(`document.documentElement.scrollWidth <= 390`)
-	b.wait(`document.querySelector('caption')?.getBoundingClientRect().width > 300`)
-	b.wait(`[...document.querySelectorAll('tbody tr')].every(r => r.getBoundingClientRect().height < 90)`) // a card of some lines, no column of characters
+	b.slowAndFull()
+	b.moved()
+	b.flows()
+	b.rest()
+	p.make(t, "lose")
+	b.view("now", `[...document.querySelectorAll('.problems li.error')].some(p => p.innerText.includes('Loss between'))`)
+	b.act(r)
+	b.small()
 
 	b.mu.Lock()
 	for _, f := range b.faults {
@@ -299,6 +254,132 @@ func TestPageShowsWhatIsWrong(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
 	b.wait(`document.querySelector('.state.bad')?.innerText.includes('Is intsink running?')`)
+}
+
+// slowed is a flow by way of the switch that becomes slow, to a host whose queue stays empty.
+const slowed = "udp:10.1.0.15:40042-10.3.1.11:8000"
+
+// calm: what is usual is learned, and nothing of the network is coloured.
+func (b *browser) calm(p *played) {
+	b.t.Helper()
+	b.view("links", row("edge to_host", "edge", "to host"))
+	b.wait(`parseFloat(document.querySelector('.rate b')?.innerText) > 0`)
+	b.view("paths", `document.querySelectorAll('.map .node').length === 9`)
+	b.wait(`[...document.querySelectorAll('.node, .edge')].every(n => ['usual', 'unknown'].some(c => n.classList.contains(c)))`)
+	b.view("segments", `document.querySelectorAll('td[data-name=usual]').length === 20 && [...document.querySelectorAll('td[data-name=usual]')].every(c => c.innerText.includes('ns'))`)
+	b.view("paths", `document.querySelectorAll('.edge.usual').length === 20 && !document.querySelector('.edge.unknown, .node.high, .node.raised')`)
+	b.axe("a calm map")
+	b.view("flows/"+slowed, `[...document.querySelectorAll('#why tr')].some(r => r.innerText.startsWith('node 202') && r.innerText.includes('×'))`)
+	p.fast.Store(false)
+}
+
+// slowAndFull: the slow switch, and the full queue with who fills it.
+func (b *browser) slowAndFull() {
+	b.t.Helper()
+	const culprit = "udp:10.2.0.19:40055-10.3.2.12:8000"
+	b.view("now", `[...document.querySelectorAll('.problems li')].some(p => p.innerText.includes('node 302, egress 12, queue 2') && p.innerText.includes('`+culprit+`'))`)
+	b.wait(`[...document.querySelectorAll('.problems li')].some(p => p.innerText.includes('node 202'))`)
+	b.wait(`[...document.querySelectorAll('.problems li')].some(p => p.innerText.includes('node 203'))`)
+	b.picture("now")
+	b.axe("Now")
+	b.view("queues", row("302:12:2", "congested for"))
+	b.wait(`document.querySelector('tr[data-id="302:12:2"] td[data-name="times usual"]').innerText.includes('×')`)
+	b.js(`document.querySelector('tr[data-id="302:12:2"]').click()`)
+	b.wait(`document.querySelector('#culprits li')?.innerText.includes('` + culprit + `') && parseInt(document.querySelector('#culprits b').innerText) > 80`)
+	b.wait(`document.querySelectorAll('#victims li').length === 8`) // all flows to this host
+	b.wait(`!!document.querySelector('.timelines .episode') && document.querySelectorAll('.bars rect').length > 1`)
+	b.axe("Queues")
+	b.picture("queues")
+}
+
+// moved: the map has the ghost of the switch that is gone, and everything in it is a link.
+func (b *browser) moved() {
+	b.t.Helper()
+	b.view("paths", node("202", "high")+" && "+node("302", "high")+" && "+node("203", "gone"))
+	b.wait(`['101', '102', '103', '201', '204', '301'].every(n => document.querySelector('.node[data-node="' + n + '"]').classList.contains('usual'))`)
+	b.wait(`document.querySelector('.edge[data-edge="203 301"]').classList.contains('gone') && document.querySelector('.edge[data-edge="103 204"]').classList.contains('fresh')`)
+	b.wait(`[...document.querySelectorAll('caption')].some(c => c.innerText.startsWith('Flows that took another way'))`)
+	b.wait(`[...document.querySelectorAll('tr')].some(r => r.innerText.includes('101 › 204 › 301') && r.innerText.includes('changed'))`)
+	b.axe("a map with ghosts")
+	b.picture("paths")
+	b.js(`document.documentElement.dataset.theme = 'dark'`)
+	b.axe("a dark map")
+	b.picture("paths-dark")
+	b.js(`document.documentElement.dataset.theme = 'light'`)
+	b.js(`[...document.querySelectorAll('tr.leads')].find(r => r.innerText.includes('101 › 204 › 301')).click()`)
+	b.wait(`[...document.querySelectorAll('caption')].some(c => c.innerText.startsWith('The same, by interfaces'))`)
+	b.do(chromedp.Click(`a[href^="#flows/?path="]`))
+	b.wait(`document.querySelectorAll('tr[data-id]').length === 1 && document.querySelector('#flow-filter').value.startsWith('path=')`)
+	b.view("paths", `!!document.querySelector('.node[data-node="202"]')`)
+	b.js(`document.querySelector('.node[data-node="202"]').focus()`)
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.wait(`location.hash === '#queues/?node=202' && document.querySelectorAll('tr[data-id]').length === 2`)
+	b.view("paths", `!!document.querySelector('.edge[data-edge="101 201"]')`)
+	b.js(`document.querySelector('.edge[data-edge="101 201"]').dispatchEvent(new MouseEvent('click', {bubbles: true}))`)
+	b.wait(`location.hash === '#segments/?link=101-201' && document.querySelectorAll('td[data-name=usual]').length === 1`)
+}
+
+// flows: their order, why one is reported, the filter.
+func (b *browser) flows() {
+	b.t.Helper()
+	b.view("flows", `document.querySelectorAll('tbody tr').length === 50`)
+	b.set("flow-sort", "hop_latency")
+	b.wait(`document.querySelector('tbody tr')?.innerText.includes('302') && document.querySelector('tbody tr').innerText.includes(' ms')`)
+	b.js(`location.hash = 'flows/` + slowed + `'`)
+	b.wait(`document.querySelector('#why .slowest')?.parentElement.innerText.startsWith('node 202') && document.querySelector('#why .slowest').parentElement.innerText.includes('×')`)
+	b.axe("why")
+	b.picture("flows")
+	b.view("flows", `!!document.querySelector('#flow-filter')`)
+	for filter, rows := range map[string]int{"10.1.0.15": 1, "10.1.0.0/16": 20, "10.3.2.12": 8, "40042": 1, "10.9.0.0/16": 0} {
+		b.set("flow-filter", filter)
+		b.wait(fmt.Sprintf(`document.querySelectorAll('tr[data-id]').length === %d`, rows))
+	}
+}
+
+// rest: events, the sink itself, its links, keys.
+func (b *browser) rest() {
+	b.t.Helper()
+	b.view("events", `['path_change', 'hop_latency', 'congestion'].every(e => [...document.querySelectorAll('tbody .chip')].some(c => c.innerText === e))`)
+	b.axe("Events")
+	b.picture("events")
+	b.view("sink", row("local", "192.0.2.10:8555"))
+	b.wait(`/ for \d+ (s|min)/.test(document.querySelector('tr[data-id="local"] .pill.bad')?.innerText)`) // nothing leads there
+	b.wait(row("w0", "60 of"))
+	b.axe("Sink")
+	b.view("links", row("edge to_host", "edge")+` && !!document.querySelector('.chart .series')`)
+	b.wait(`(() => { // the pointer on the chart: the legend has the value and the time there
+		const svg = document.querySelector('.chart svg'), r = svg.getBoundingClientRect();
+		svg.dispatchEvent(new MouseEvent('mousemove', {clientX: r.right - 12, clientY: r.top + 20, bubbles: true}));
+		return !!document.querySelector('.chart .cursor') && [...document.querySelectorAll('.legend time')].some(v => /^\d\d:\d\d:\d\d$/.test(v.innerText));
+	})()`)
+	b.wait(`[...document.querySelectorAll('th')].some(h => h.innerText === 'in, bit/s')`)
+	b.axe("Links")
+	b.do(chromedp.Focus("#tab-links"), chromedp.KeyEvent(kb.ArrowRight))
+	b.wait(`location.hash === '#sink' && document.activeElement.id === 'tab-sink'`)
+}
+
+// small: the same on a phone.
+func (b *browser) small() {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(390, 844))
+	for _, name := range []string{"now", "paths", "queues", "segments", "flows", "events", "links", "sink", "act"} {
+		b.view(name, `document.querySelector('#tab-`+name+`').getAttribute('aria-selected') === 'true' && !document.body.innerText.includes('Loading')`)
+		b.wait(`document.documentElement.scrollWidth <= 390`)
+		b.axe(name + " on a phone")
+		if name == "now" {
+			b.picture("phone")
+		}
+	}
+	b.view("flows", `document.querySelector('caption')?.getBoundingClientRect().width > 300`)
+	b.wait(`[...document.querySelectorAll('tbody tr')].every(r => r.getBoundingClientRect().height < 90)`) // a card of some lines, no column of characters
+}
+
+// act: without a token nothing can be changed.
+func (b *browser) act(r *running) {
+	b.t.Helper()
+	b.view("act/udp:10.2.0.19:40055-10.3.2.12:8000", `document.getElementById('capture-source')?.value === '10.2.0.19' && document.getElementById('rule-destination_port').value === '8000'`)
+	b.wait(`document.getElementById('capture').disabled && document.getElementById('rule').disabled`)
+	b.axe("Act")
 }
 
 // TestPageShowsWhatIsOtherwise: a mode other than full and a trial, for as long as there is one.

@@ -126,9 +126,62 @@ collector "by port" {
 }
 `
 
+// metered is the network whose metrics are looked at: flows from 101 to 103 by way of 102 or
+// 112. trouble makes 102 slow, fills a queue of 103 and moves one flow to 122.
+type metered struct {
+	flows   int
+	sent    uint32
+	trouble atomic.Bool
+}
+
+// hops is what the nodes write into a packet of a flow, newest first.
+func (s *metered) hops(flow int) []intgen.Hop {
+	now := uint64(time.Now().UnixNano())
+	middle, latency, queue := uint32(102), uint32(4000+10*flow), uint32(40+flow)
+	if flow%3 == 0 {
+		middle = 112
+	}
+	slow := uint32(0)
+	if s.trouble.Load() {
+		if flow == s.flows-1 {
+			middle = 122
+		}
+		if middle == 102 {
+			slow = 300_000
+		}
+		queue = 9000
+	}
+	return []intgen.Hop{
+		{NodeID: 103, Ingress: uint16(middle % 100), Egress: 2, LatencyNs: latency, QueueOccupancy: queue, IngressTimestamp: now - 5000, EgressTimestamp: now, TxUtilization: 30},
+		{NodeID: middle, Ingress: 1, Egress: 2, LatencyNs: latency + slow, QueueOccupancy: 20, IngressTimestamp: now - 20_000, EgressTimestamp: now - 11_000, TxUtilization: 20},
+		{NodeID: 101, Ingress: 1, Egress: uint16(middle % 100), LatencyNs: latency, QueueOccupancy: 10, IngressTimestamp: now - 35_000, EgressTimestamp: now - 26_000, TxUtilization: 40},
+	}
+}
+
+// play sends a packet of each flow every few milliseconds until stop is set.
+func (s *metered) play(t *testing.T, out *wire.Interface, stop *atomic.Bool) {
+	source := &intgen.Source{UDPPort: 5000, Bitmap: 0xfd00, MaxHops: 8}
+	for !stop.Load() {
+		for n := range s.flows {
+			f := intgen.Flow{
+				SrcMAC: [6]byte{2, 0, 0, 0, 0, 1}, DstMAC: [6]byte{2, 0, 0, 0, 0, 2},
+				Src: netip.AddrFrom4([4]byte{10, 0, 0, byte(n + 1)}), Dst: netip.AddrFrom4([4]byte{10, 1, 0, 1}), Proto: intgen.UDP, SrcPort: uint16(1024 + n), DstPort: 8000,
+			}
+			s.sent++
+			frame, err := source.Insert(f.Frame(100+40*n, s.sent), s.hops(n))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			out.Send(frame) // or not, where the kernel has no room: the next of the flow may go
+		}
+		time.Sleep(5 * time.Millisecond) // the pace of the traffic, not of the test
+	}
+}
+
 // playMalformed sends packets whose shim reaches beyond their end, and switches the trouble
 // of s on and off.
-func playMalformed(t *testing.T, s *scene, out *wire.Interface, stop *atomic.Bool) {
+func playMalformed(t *testing.T, s *metered, out *wire.Interface, stop *atomic.Bool) {
 	source := &intgen.Source{UDPPort: 5000, Bitmap: 0xfd00, MaxHops: 8}
 	f := intgen.Flow{Src: netip.MustParseAddr("10.0.9.1"), Dst: netip.MustParseAddr("10.1.0.1"), Proto: intgen.UDP, SrcPort: 1024, DstPort: 8000}
 	frame, err := source.Insert(f.Frame(60, 1), s.hops(0))
@@ -156,7 +209,7 @@ func TestPrometheusAnswersEveryPanelAndRule(t *testing.T) {
 	r := startRun(t, small+text+prometheusConfig)
 	r.get(t, "/readyz")
 	good, malformed := openWire(t, "a-near"), openWire(t, "a-near")
-	s := &scene{flows: 12}
+	s := &metered{flows: 12}
 	var stop atomic.Bool
 	var playing sync.WaitGroup
 	playing.Go(func() { s.play(t, good, &stop) })

@@ -1,10 +1,12 @@
-# The network of the demos: four namespaces, sourced by demo.sh and demo-collect.sh.
+# The network of the demos: four namespaces, sourced by demo.sh and demo-collect.sh; the playground
+# takes its parts.
 #
 #   client ── source and 3 transit hops ══ sink ── server
 #   10.66.0.1   adds INT (gen --live)    removes it   10.66.0.2
 
-intsink=$PWD/bin/intsink
-traffic=$PWD/bin/traffic
+bin=${BIN:-$PWD/bin}
+intsink=$bin/intsink
+traffic=$bin/traffic
 here=$PWD/deploy/demo
 work=$(mktemp -d)
 id=$$
@@ -57,4 +59,15 @@ wait_ready() {
 		sleep 0.1
 	done
 	fail "$2 did not become ready"
+}
+
+# start_kafka starts Apache Kafka in the sink's namespace, with the topic of records.
+start_kafka() {
+	engines=$(realpath "${INTSINK_ENGINES:-bin/engines}")
+	local java=(java -Xmx384m -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp "$engines/kafka/lib/*")
+	{ cat "$here/kafka.properties"; echo "log.dirs=$work/kafka"; } >"$work/kafka.properties"
+	"${java[@]}" kafka.tools.StorageTool format -t q1Sh-9_ISia_zwGINzRvyQ -c "$work/kafka.properties" >"$work/format.log" 2>&1 || fail "Kafka's storage"
+	ip netns exec $sink "${java[@]}" kafka.Kafka "$work/kafka.properties" >"$work/kafka.log" 2>&1 & pids+=($!)
+	for _ in $(seq 60); do in_ns $sink kcat -b 127.0.0.1:9092 -L -t intsink.reports.v1 2>/dev/null | grep -q 'with 6 partitions' && return; sleep 1; done
+	fail "Kafka did not become ready"
 }

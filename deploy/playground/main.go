@@ -18,6 +18,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -39,7 +40,7 @@ func run(ctx context.Context, args []string) error {
 	control := flags.String("control", "/run/intsink-playground.sock", "the socket on which commands are taken")
 	network := flags.String("network", "", "namespace and interface of the network: NAME/INTERFACE; without it, the argument is a command for the one that runs")
 	sink := flags.String("sink", "", "namespace of the sink")
-	listen := flags.String("listen", "127.0.0.1:9465", "address that leads to the same address in the sink's namespace")
+	listen := flags.String("listen", "127.0.0.1:9465", "addresses, with commas between them, that lead to the same addresses in the sink's namespace")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -68,11 +69,14 @@ func play(ctx context.Context, control, network, sink, listen string) error {
 		return err
 	}
 	defer out.Close()
-	page, err := net.Listen("tcp", listen)
-	if err != nil {
-		return fmt.Errorf("%w: is another sink there? LISTEN=127.0.0.1:9565 make playground takes another address", err)
+	for _, address := range strings.Split(listen, ",") {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return fmt.Errorf("%w: is another sink there? LISTEN=127.0.0.1:9565 make playground takes another address", err)
+		}
+		defer l.Close()
+		go forward(l, sink, address)
 	}
-	defer page.Close()
 	if c, err := net.Dial("unix", control); err == nil {
 		c.Close()
 		return errors.New("another playground runs: end it first")
@@ -84,7 +88,6 @@ func play(ctx context.Context, control, network, sink, listen string) error {
 	}
 	defer commands.Close()
 	n := scene.New()
-	go forward(page, sink, listen)
 	go take(commands, n)
 	go prompt(n, os.Stdin, os.Stdout)
 	return n.Play(ctx, func(frame []byte) { out.Send(frame) })

@@ -16,12 +16,32 @@ link $sink s-host $server v0 1500
 for n in $net $sink $server; do in_ns "$n" ip link set lo up; done
 sed "s/127.0.0.1:9465/$listen/" deploy/playground/playground.hcl >"$config"
 
-ip netns exec $sink "$intsink" decode --format text --listen 127.0.0.1:8555 >/dev/null 2>"$work/decode.log" & pids+=($!)
+# full starts what stores reports, and Prometheus: make playground-full.
+full() {
+	start_kafka
+	cp "$here/collect.hcl" "$work/"
+	ip netns exec $sink "$bin/intsink-collect" collect --config "$work/collect.hcl" >"$work/collect.log" 2>&1 & pids+=($!)
+	wait_ready $! http://127.0.0.1:9466/readyz
+	ip netns exec $sink env NODE_PATH="$engines/chdb/node_modules" node deploy/playground/clickhouse.js "$work/clickhouse" 127.0.0.1:8123 >"$work/node.log" 2>&1 & pids+=($!)
+	wait_ready $! http://127.0.0.1:8123/
+	printf 'rule_files: [%s]\nscrape_configs:\n- job_name: intsink\n  scrape_interval: 5s\n  static_configs: [{targets: ["%s", "127.0.0.1:9466"]}]\n' "$PWD/deploy/prometheus/rules.yml" "$listen" >"$work/prometheus.yml"
+	ip netns exec $sink prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/prometheus" --web.listen-address=127.0.0.1:9090 >"$work/prometheus.log" 2>&1 & pids+=($!)
+	wait_ready $! http://127.0.0.1:9090/-/ready
+	more=,127.0.0.1:9466,127.0.0.1:8123,127.0.0.1:9090
+}
+
+more=
+if [ -n "${FULL:-}" ]; then
+	full
+else
+	ip netns exec $sink "$intsink" decode --format text --listen 127.0.0.1:8555 >/dev/null 2>"$work/decode.log" & pids+=($!)
+fi
 ip netns exec $sink "$intsink" run --config "$config" >"$work/run.log" 2>&1 & run_pid=$!; pids+=($run_pid)
 wait_ready $run_pid "http://$listen/readyz"
 cat <<TEXT
 
   3 leaves, 4 spines and 2 leaves, 60 flows, and a sink behind them. Nothing is wrong yet.
+  In a minute the sink has learned what is usual; then break something.
 
   Open     http://$listen/ui/
   Then     slow   fill   move   lose   what   calm      here, or from another terminal:
@@ -30,4 +50,11 @@ cat <<TEXT
   End      Ctrl-C
 
 TEXT
-bin/playground --control "$control" --network $net/n-out --sink $sink --listen "$listen"
+[ -z "$more" ] || cat <<TEXT
+  Prometheus with alerts   http://127.0.0.1:9090/alerts
+  ClickHouse               curl 'http://127.0.0.1:8123/' -d 'SELECT event, count() FROM int.reports ARRAY JOIN events AS event GROUP BY event'
+  The collector            http://127.0.0.1:9466/metrics
+  Dashboards               import deploy/grafana/sink.json into a Grafana of yours, with this Prometheus as data source
+
+TEXT
+"$bin/playground" --control "$control" --network $net/n-out --sink $sink --listen "$listen$more"

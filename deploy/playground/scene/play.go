@@ -11,11 +11,16 @@ import (
 // not sent meanwhile is left out.
 func (n *Network) Play(ctx context.Context, send func([]byte)) error {
 	next := time.Now()
+	calm := next.Add(Hurry)
 	for step := 0; ctx.Err() == nil; step++ {
 		if err := n.Step(step, time.Now(), send); err != nil {
 			return err
 		}
-		next = next.Add(Pause)
+		pause := Pause
+		if next.Before(calm) {
+			pause /= 4
+		}
+		next = next.Add(pause)
 		late := time.Until(next)
 		if late < -100*time.Millisecond {
 			next = time.Now()

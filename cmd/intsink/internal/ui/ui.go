@@ -2,14 +2,19 @@
 
 // Package ui is the web page of a running sink: static files inside the binary, which
 // ask the sink's own API for everything they show. static/app.js is where the page
-// begins; each view is a file of its own beside it, static/vendor holds the three
+// begins; each view is a file of its own beside it, static/vendor holds the two
 // libraries with their licences.
 package ui
 
 import (
+	"bytes"
+	"compress/gzip"
 	"embed"
 	"io/fs"
+	"mime"
 	"net/http"
+	"path"
+	"strings"
 )
 
 //go:embed static
@@ -25,7 +30,7 @@ func Handler(prefix string) http.Handler {
 	if err != nil {
 		panic(err) // the folder is part of the binary
 	}
-	serve := http.StripPrefix(prefix, http.FileServerFS(files))
+	serve, small := http.StripPrefix(prefix, http.FileServerFS(files)), compressed(files)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -33,6 +38,38 @@ func Handler(prefix string) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		// The binary changes under the same address: ask for it each time.
 		h.Set("Cache-Control", "no-cache")
+		h.Set("Vary", "Accept-Encoding")
+		name := strings.TrimPrefix(r.URL.Path, prefix)
+		if name == "" {
+			name = "index.html"
+		}
+		if b := small[name]; b != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && r.Method == http.MethodGet {
+			h.Set("Content-Encoding", "gzip")
+			h.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+			w.Write(b) // fails where nobody listens any more
+			return
+		}
 		serve.ServeHTTP(w, r)
 	})
+}
+
+// compressed are the files by name, as browsers load them.
+func compressed(files fs.FS) map[string][]byte {
+	all := map[string][]byte{}
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(files, name)
+		var b bytes.Buffer
+		z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+		z.Write(text)
+		z.Close()
+		all[name] = b.Bytes()
+		return err
+	})
+	if err != nil {
+		panic(err) // the folder is part of the binary
+	}
+	return all
 }

@@ -1,8 +1,11 @@
 package ui
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -40,7 +43,7 @@ func TestFilesAreServed(t *testing.T) {
 }
 
 // reference finds what a file of the page loads: imports, src, href.
-var reference = regexp.MustCompile(`(?:from|src=|href=)\s*["']([^"'#$]+)["']`)
+var reference = regexp.MustCompile(`(?:\} from|src=|href=)\s*["']([^"'#$]+)["']`)
 
 // TestPageIsWhole: every file that the page loads is in the binary, and none is loaded
 // from elsewhere.
@@ -74,18 +77,46 @@ func TestPageIsWhole(t *testing.T) {
 	}
 }
 
-// TestLibrariesAreUnchanged: the vendored files are those of the npm packages htm 3.1.1
-// and uplot 1.6.32.
-func TestLibrariesAreUnchanged(t *testing.T) {
-	for name, want := range map[string]string{
-		"htm-preact-3.1.1.js": "72284e8e9079c87817145df1110f74e8a2aa040b2fc384922e18dfcb46fc1fd7", "uplot-1.6.32.js": "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f", "uplot-1.6.32.css": "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
-	} {
-		t.Run(name, func(t *testing.T) {
-			text, err := fs.ReadFile(static, "static/vendor/"+name)
-			sum := sha256.Sum256(text)
-			if got := hex.EncodeToString(sum[:]); err != nil || got != want {
-				t.Errorf("%s: sha256 %s, want %s (%v)", name, got, want, err)
-			}
-		})
+// TestLibraryIsUnchanged: the vendored file is that of the npm package htm 3.1.1.
+func TestLibraryIsUnchanged(t *testing.T) {
+	const name, want = "htm-preact-3.1.1.js", "72284e8e9079c87817145df1110f74e8a2aa040b2fc384922e18dfcb46fc1fd7"
+	text, err := fs.ReadFile(static, "static/vendor/"+name)
+	sum := sha256.Sum256(text)
+	if got := hex.EncodeToString(sum[:]); err != nil || got != want {
+		t.Errorf("%s: sha256 %s, want %s (%v)", name, got, want, err)
 	}
+}
+
+// TestPageIsSmall: all that a browser loads, and our own part of it as it stands in the repository.
+func TestPageIsSmall(t *testing.T) {
+	own, sent := 0, 0
+	files, err := fs.Sub(static, "static")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range compressed(files) {
+		if strings.Contains(name, "LICENSE") {
+			continue
+		}
+		text, _ := fs.ReadFile(files, name)
+		if !strings.HasPrefix(name, "vendor/") {
+			own += len(text)
+		}
+		sent += len(b)
+		r := httptest.NewRequest(http.MethodGet, "/ui/"+name, nil)
+		r.Header.Set("Accept-Encoding", "gzip, br")
+		w := httptest.NewRecorder()
+		Handler("/ui/").ServeHTTP(w, r)
+		z, err := gzip.NewReader(w.Body)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got, _ := io.ReadAll(z); !bytes.Equal(got, text) {
+			t.Errorf("%s: compressed it is another", name)
+		}
+	}
+	if own > 100_000 || sent > 50_000 {
+		t.Errorf("%d bytes of ours, want 100000 at most; %d are sent, want 50000", own, sent)
+	}
+	t.Logf("%d bytes of ours; %d are sent", own, sent)
 }

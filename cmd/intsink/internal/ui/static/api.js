@@ -26,16 +26,16 @@ async function request(url) {
     timer = setTimeout(() => reject(new ApiError('no answer within 15 seconds', 0)), 15000);
   });
   try { // not left to the browser alone: a request that it never ends would hold up all others
-    return await Promise.race([answerOf(url), late]);
+    return await Promise.race([answerOf(url, { signal: AbortSignal.timeout(15000), cache: 'no-store' }), late]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-async function answerOf(url) {
+async function answerOf(url, options) {
   let response, body;
   try {
-    response = await fetch(url, { signal: AbortSignal.timeout(15000), cache: 'no-store' });
+    response = await fetch(url, options);
     body = await response.text();
   } catch (e) {
     throw new ApiError(e.name === 'TimeoutError' ? 'no answer within 15 seconds' : 'the sink cannot be reached', 0);
@@ -53,7 +53,23 @@ function parsed(text) {
   }
 }
 
-// usePoll asks every `every` milliseconds while the page is visible. Data stays
+// The token that lets this page change something: in memory alone, gone when the page is left.
+let token = '';
+export const setToken = (t) => { token = t.trim(); };
+export const hasToken = () => token !== '';
+const asked = (method, body) => ({ method, body: body && JSON.stringify(body), headers: { Authorization: 'Bearer ' + token, ...(body && { 'Content-Type': 'application/json' }) }, cache: 'no-store' });
+
+// send asks the sink to change something: {data} or {error}.
+export const send = (method, path, body) => answerOf('../api/v1/' + path, asked(method, body)).then((data) => ({ data }), (error) => ({ error: error.message }));
+
+// stream is the answer to a request for a file, which goes on until signal, or the sink, ends it.
+export async function stream(path, body, signal) {
+  const response = await fetch('../api/v1/' + path, { ...asked('POST', body), signal });
+  if (!response.ok) throw new ApiError(parsed(await response.text())?.error || `the sink answered ${response.status}`, response.status);
+  return response;
+}
+
+// usePoll asks every `every` milliseconds while the page is visible; an empty path asks nothing. Data stays
 // when a later request fails, so that the page can say how old it is.
 export function usePoll(path, parameters = {}, every = 2000) {
   const [state, setState] = useState({ data: null, error: null, at: 0 });
@@ -62,7 +78,7 @@ export function usePoll(path, parameters = {}, every = 2000) {
     let ended = false;
     let timer = null;
     const ask = async () => {
-      if (!document.hidden) {
+      if (path && !document.hidden) {
         try {
           const data = await get(path, parameters);
           if (!ended) setState({ data, error: null, at: Date.now() });

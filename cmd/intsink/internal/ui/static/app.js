@@ -3,55 +3,58 @@
 import { html, render, useState, useEffect } from './vendor/htm-preact-3.1.1.js';
 import { usePoll } from './api.js';
 import { useRates } from './rates.js';
-import { Now, useTitle } from './now.js';
+import { Now, useTitle, viewOf } from './now.js';
 import { Links } from './links.js';
 import { Flows } from './flows.js';
 import { Paths } from './paths.js';
 import { Queues } from './queues.js';
-import { Hops } from './hops.js';
+import { Segments } from './segments.js';
 import { Events, useEvents } from './events.js';
-import { Collectors } from './collectors.js';
-import { Workers } from './workers.js';
+import { Sink } from './sink.js';
+import { Act } from './act.js';
 import { Notices } from './notices.js';
+import { names } from './parts.js';
 import { count } from './format.js';
 
 const views = [
   ['now', 'Now', Now],
-  ['links', 'Links', Links],
-  ['flows', 'Flows', Flows],
   ['paths', 'Paths', Paths],
   ['queues', 'Queues', Queues],
-  ['hops', 'Node links', Hops],
+  ['segments', 'Segments', Segments],
+  ['flows', 'Flows', Flows],
   ['events', 'Events', Events],
-  ['collectors', 'Collectors', Collectors],
-  ['workers', 'Workers', Workers],
+  ['links', 'Links', Links],
+  ['sink', 'Sink', Sink],
+  ['act', 'Act', Act],
 ];
 
-// viewOf splits an address such as #flows/udp:10.0.0.1:1-10.0.0.2:2 into view and rest.
-function viewOf(hash) {
+// at splits an address such as #flows/udp:10.0.0.1:1-10.0.0.2:2 into view and rest.
+function at(hash) {
   const [name, ...rest] = decodeURIComponent(hash.slice(1)).split('/');
   return { name: views.some(([n]) => n === name) ? name : 'now', rest: rest.join('/') };
 }
 
 function App() {
-  const [at, setAt] = useState(viewOf(location.hash));
+  const [here, setHere] = useState(at(location.hash));
   const status = usePoll('status');
   const problems = usePoll('problems');
+  const nodes = usePoll('nodes', {}, 5000);
   const wrong = useTitle(problems);
   const rates = useRates(status.data);
   const events = useEvents();
+  for (const n of nodes.data ? nodes.data.items : []) if (n.name) names[n.node] = n.name;
   useEffect(() => {
-    const changed = () => setAt(viewOf(location.hash));
+    const changed = () => setHere(at(location.hash));
     addEventListener('hashchange', changed);
     return () => removeEventListener('hashchange', changed);
   }, []);
-  const [, , View] = views.find(([n]) => n === at.name);
+  const [, , View] = views.find(([n]) => n === here.name);
   return html`<${Header} status=${status} rates=${rates} wrong=${wrong} />
     <${Notices} status=${status.data} />
-    <${Tabs} at=${at.name} wrong=${wrong} />
-    <main id="view" role="tabpanel" aria-labelledby=${'tab-' + at.name}>
-      <${View} problems=${problems} status=${status} rates=${rates} events=${events} rest=${at.rest} /></main>
-    <footer>Data of this sink, renewed every 2 seconds while the page is visible. <a href="../api/v1/status">JSON</a> · <a href="../metrics">metrics</a></footer>`;
+    <${Tabs} here=${here.name} open=${problems.data ? problems.data.items.filter((p) => !p.until) : []} />
+    <main><div id="view" role="tabpanel" aria-labelledby=${'tab-' + here.name}>
+      <${View} problems=${problems} nodes=${nodes} status=${status} rates=${rates} events=${events} rest=${here.rest} /></div></main>
+    <footer>Data of this sink, renewed every 2 seconds while the page is visible. <a href="../api/v1/">API</a> · <a href="../metrics">metrics</a></footer>`;
 }
 
 function Header({ status, rates, wrong }) {
@@ -62,7 +65,7 @@ function Header({ status, rates, wrong }) {
     <${Pill} status=${status} />
     ${wrong > 0 && html`<a class="pill bad wrong" href="#now">${wrong} ${wrong === 1 ? 'problem' : 'problems'}</a>`}
     ${rates.total != null && html`<span class="rate"><b>${count(rates.total)}</b> packets/s</span>`}
-    <button type="button" class="theme" onClick=${toggleTheme} title="light or dark">◐</button>
+    <button type="button" class="theme" onClick=${toggleTheme} aria-label="light or dark" title="light or dark">◐</button>
   </header>`;
 }
 
@@ -73,9 +76,10 @@ function Pill({ status }) {
   return html`<span class=${'pill ' + (ok ? 'good' : 'bad')} role="status">${ok ? 'ready' : status.data.ready}</span>`;
 }
 
-function Tabs({ at, wrong }) {
+// Tabs have a badge each: how many problems are of what the view shows.
+function Tabs({ here, open }) {
   const move = (e) => {
-    const i = views.findIndex(([n]) => n === at);
+    const i = views.findIndex(([n]) => n === here);
     const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: views.length - 1 }[e.key];
     if (to === undefined) return;
     e.preventDefault();
@@ -83,8 +87,9 @@ function Tabs({ at, wrong }) {
     location.hash = name;
     document.getElementById('tab-' + name).focus();
   };
-  return html`<nav role="tablist" aria-label="views" onKeyDown=${move}>${views.map(([name, title]) => html`<a role="tab" id=${'tab-' + name}
-    href=${'#' + name} aria-selected=${at === name} aria-controls="view" tabindex=${at === name ? 0 : -1}>${title}${name === 'now' && wrong > 0 ? ` (${wrong})` : ''}</a>`)}</nav>`;
+  const wrong = (name) => (name === 'now' ? open.length : open.filter((p) => viewOf(p).split('/')[0] === '#' + name).length);
+  return html`<nav aria-label="views"><div role="tablist" aria-label="views" onKeyDown=${move}>${views.map(([name, title]) => html`<a role="tab" id=${'tab-' + name}
+    href=${'#' + name} aria-selected=${here === name} aria-controls="view" tabindex=${here === name ? 0 : -1}>${title}${wrong(name) > 0 && html`<span class="badge" aria-label=${`, ${wrong(name)} problems`}>${wrong(name)}</span>`}</a>`)}</div></nav>`;
 }
 
 // toggleTheme turns the theme around and keeps it in this browser.

@@ -1,7 +1,7 @@
 // Events as they happen, by server-sent events: the last 100 of each kind, so that an
 // episode of congestion hides nothing else; what could not be shown is counted.
 import { html, useState, useEffect } from './vendor/htm-preact-3.1.1.js';
-import { Nodes } from './parts.js';
+import { Nodes, Flow } from './parts.js';
 import { clock, count, nonzero } from './format.js';
 
 const keep = 500; // at most between two drawings
@@ -55,8 +55,8 @@ export function Events({ events, status }) {
     ${status.data && html`<p>${nonzero(status.data.events).map(([n, c]) => html`<span class="chip"><code>${n}</code> ${count(c)}</span>`)}</p>`}
     ${events.state === 'closed' && html`<p class="state bad">The sink refused the stream: too many pages are open, or events need a newer sink. Reload the page to try again.</p>`}
     ${!items.length && html`<p class="state">No such event since this page was opened. That is good news, or no watch asks for any: see watch { events } in the configuration.</p>`}
-    ${items.length > 0 && html`<div class="scroll"><table><caption>Events, newest first</caption>
-      <thead><tr><th>time</th><th>events</th><th>flow or place</th><th>path</th></tr></thead>
+    ${items.length > 0 && html`<div class="scroll" role="region" aria-label="events" tabindex="0"><table><caption>Events, newest first</caption>
+      <thead><tr><th scope="col">time</th><th scope="col">events</th><th scope="col">flow or place</th><th scope="col">path</th></tr></thead>
       <tbody>${items.slice(0, 300).map((e) => html`<tr><td><time>${clock(e.time)}</time></td><td>${e.events.map((n) => html`<span class=${'chip event-' + n}>${n}</span>`)}</td>
-        <td>${e.flow ? html`<a href=${'#flows/' + e.flow}><code>${e.flow}</code></a>` : e.place || ''}</td><td><${Nodes} nodes=${e.nodes || []} /></td></tr>`)}</tbody></table></div>`}`;
+        <td>${e.flow ? html`<${Flow} id=${e.flow} />` : e.place || ''}</td><td><${Nodes} nodes=${e.nodes || []} /></td></tr>`)}</tbody></table></div>`}`;
 }

@@ -1,8 +1,8 @@
 // Flows, by packets, latency or losses, and why one of them is reported or not.
 import { html, useState, useEffect } from './vendor/htm-preact-3.1.1.js';
 import { usePoll } from './api.js';
-import { State, Table, Nodes } from './parts.js';
-import { ns, count, ago } from './format.js';
+import { State, Table, Nodes, Flow, Mark } from './parts.js';
+import { ns, count, ago, times, ratio, level } from './format.js';
 
 const sorts = [['packets', 'most packets'], ['bytes', 'most bytes'], ['last_seen', 'seen last'], ['latency', 'highest latency, whole path'], ['hop_latency', 'highest latency, one hop']];
 
@@ -22,10 +22,8 @@ export function Flows({ rest }) {
       ${poll.data && html`<span class="quiet">${count(poll.data.totals.flows)} of ${count(poll.data.totals.flows_in_table)} flows</span>`}
     </form>
     <${State} poll=${poll} rows=${rows.length} empty="No flow with INT is known. Links shows whether packets arrive and whether INT is seen in them; flows are watched where a watch block matches." />
-    <div class=${picked ? 'split' : ''}>
-      ${rows.length > 0 && html`<${Table} caption="Flows" id=${(f) => f.id} rows=${rows} picked=${picked} pick=${(f) => { location.hash = 'flows/' + f.id; }} columns=${columns} />`}
-      ${picked && html`<${Why} id=${picked} />`}
-    </div>`;
+    ${picked && html`<${Why} id=${picked} />`}
+    ${rows.length > 0 && html`<${Table} caption="Flows" id=${(f) => f.id} rows=${rows} picked=${picked} pick=${(f) => 'flows/' + f.id} columns=${columns} />`}`;
 }
 
 // lastReport is what a flow was last reported for. That it began, new_flow, is not kept.
@@ -35,12 +33,12 @@ function lastReport(f) {
 }
 
 const columns = [
-  { name: 'flow', value: (f) => f.id, cell: (f) => html`<code>${f.id}</code>` },
+  { name: 'flow', value: (f) => f.id, cell: (f) => html`<${Flow} id=${f.id} />` },
   { name: 'packets', number: true, value: (f) => f.packets, cell: (f) => count(f.packets) },
   { name: 'latency at last report', number: true, value: (f) => f.latency_ns, cell: (f) => ns(f.latency_ns) },
   { name: 'slowest hop then', number: true, value: (f) => f.max_hop_latency_ns, cell: (f) => ns(f.max_hop_latency_ns) },
   { name: 'path', cell: (f) => html`<${Nodes} nodes=${f.nodes} />` },
-  { name: 'lost', number: true, value: (f) => f.lost, cell: (f) => count(f.lost) },
+  { name: 'lost', number: true, value: (f) => f.lost, cell: (f) => html`<span class=${f.lost > 0 ? 'wrong' : ''}>${count(f.lost)}</span>` },
   { name: 'last report', value: (f) => f.last_report, cell: lastReport },
 ];
 
@@ -62,7 +60,7 @@ function Why({ id }) {
   const poll = usePoll('flows/' + encodeURIComponent(id));
   const f = poll.data;
   return html`<section class="why" aria-label="why" id="why">
-    <button type="button" class="close" onClick=${() => { location.hash = 'flows'; }} aria-label="close">×</button>
+    <a class="close" href="#flows" aria-label="close">×</a>
     <h2><code>${id}</code></h2>
     <${State} poll=${poll} rows=${1} empty="" />
     ${f && html`<dl>
@@ -77,18 +75,19 @@ function Why({ id }) {
 function Latencies({ f }) {
   const rows = [...(f.hops || []).map((h) => ({ ...h, name: `node ${h.node}` })), ...(f.end_to_end ? [{ ...f.end_to_end, name: 'whole path', on_path: true }] : [])];
   if (!rows.length) return null;
-  const high = Math.max(...rows.slice(0, -1).map((r) => r.reference_ns || 0));
-  return html`<table><caption>Latency: what was reported, and what the next report needs</caption>
-    <thead><tr><th>where</th><th class="number">reported</th><th class="number">deviates below</th><th class="number">above</th><th>now</th></tr></thead>
-    <tbody>${rows.map((r) => html`<tr class=${r.on_path ? '' : 'quiet'}><td>${r.name}</td>
-      <td class=${'number ' + (r.name !== 'whole path' && r.reference_ns === high && high > 0 ? 'slowest' : '')}>${ns(r.reference_ns)}</td>
-      <td class="number">${ns(r.below_ns)}</td><td class="number">${ns(r.above_ns)}</td>
-      <td>${r.deviating} of the last ${r.of}, ${r.need} needed</td></tr>`)}</tbody></table>`;
+  const high = Math.max(...rows.filter((r) => r.name !== 'whole path').map((r) => r.reference_ns || 0));
+  const usual = (r) => ({ latency_ns: r.usual_ns, latency_p99_ns: 0 });
+  return html`<table><caption>Latency: what was reported, what is usual there, and what the next report needs</caption>
+    <thead><tr><th scope="col">where</th><th scope="col" class="number">reported</th><th scope="col" class="number">usual</th><th scope="col" class="number">times</th><th scope="col" class="number">next below</th><th scope="col" class="number">or above</th></tr></thead>
+    <tbody>${rows.map((r) => html`<tr class=${r.on_path ? '' : 'quiet'}><td data-name="where">${r.name === 'whole path' ? r.name : html`<a href=${'#queues/?node=' + r.node}>${r.name}</a>`}</td>
+      <td data-name="reported" class=${'number ' + (r.name !== 'whole path' && r.reference_ns === high && high > 0 ? 'slowest' : '')}>${ns(r.reference_ns)}</td>
+      <td data-name="usual" class="number">${ns(r.usual_ns)}</td><td data-name="times" class="number"><${Mark} is=${level(r.reference_ns, usual(r))} /> ${times(ratio(r.reference_ns, r.usual_ns))}</td>
+      <td data-name="next below" class="number">${ns(r.below_ns)}</td><td data-name="or above" class="number">${ns(r.above_ns)} <span class="quiet">${r.deviating}/${r.need} of ${r.of}</span></td></tr>`)}</tbody></table>`;
 }
 
 function Remembered({ f }) {
   if (!(f.paths || []).length) return null;
-  return html`<table><caption>Paths that the flow remembers</caption><thead><tr><th>path</th><th>id</th><th>seen</th></tr></thead>
+  return html`<table><caption>Paths that the flow remembers</caption><thead><tr><th scope="col">path</th><th scope="col">id</th><th scope="col">seen</th></tr></thead>
     <tbody>${f.paths.map((p) => html`<tr class=${p.current ? '' : 'quiet'}>
       <td><${Nodes} nodes=${p.nodes && p.nodes.map((n) => n.node)} />${p.current ? ' (current)' : ''}</td>
       <td><a href=${'#paths/' + p.id}><code>${p.id}</code></a></td><td>${ago(p.last_seen, Date.parse(f.now))}</td></tr>`)}</tbody></table>`;

@@ -19,6 +19,15 @@ export function count(value) {
   return digits(value);
 }
 
+// amount shows a value of a problem with its unit.
+export const amount = (v, unit) => (unit === 'ns' ? ns(v) : `${count(v)} ${unit || ''}`.trim());
+
+// times shows how many times its usual value something is.
+export const times = (r) => (r == null ? '–' : `${r < 10 ? r.toFixed(1) : count(Math.round(r))} ×`);
+
+// percent shows a share of 0 to 1.
+export const percent = (x) => `${x < 0.095 && x > 0 ? (100 * x).toFixed(1) : Math.round(100 * x)} %`;
+
 function digits(value) {
   const a = Math.abs(value);
   if (a >= 100 || Number.isInteger(value)) return Math.round(value).toString();
@@ -30,7 +39,8 @@ export function lasts(time, now = Date.now()) {
   const seconds = Math.max(0, (now - new Date(time)) / 1000);
   if (seconds < 60) return `${Math.floor(seconds)} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-  return `${Math.floor(seconds / 3600)} h`;
+  if (seconds < 172800) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86400)} d`;
 }
 
 // ago shows how long before now a time was.
@@ -39,10 +49,11 @@ export function ago(time, now = Date.now()) {
   return now - new Date(time) < 1000 ? 'now' : `${lasts(time, now)} ago`;
 }
 
-// clock shows the time of day of a time, to the millisecond.
+const two = (n) => String(n).padStart(2, '0');
+
+// clock shows the time of day of a time, to the millisecond; hours and seconds of it are its beginnings.
 export function clock(time) {
   const d = new Date(time);
-  const two = (n) => String(n).padStart(2, '0');
   return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}.${String(d.getMilliseconds()).padStart(3, '0')}`;
 }
 
@@ -52,9 +63,14 @@ export const sum = (o) => Object.values(o || {}).reduce((a, b) => a + b, 0);
 // nonzero lists the entries of an object of counters that are not 0, largest first.
 export const nonzero = (o) => Object.entries(o || {}).filter(([, n]) => n > 0).sort((a, b) => b[1] - a[1]);
 
-// heat is one of 8 classes of colour for value between low and high.
-export function heat(value, low, high) {
-  if (value == null) return 'heat-none';
-  if (high <= low) return 'heat-0';
-  return 'heat-' + Math.max(0, Math.min(7, Math.floor((8 * (value - low)) / (high - low))));
+// ratio is how many times its usual value something is; null: one of the two is not known.
+export const ratio = (value, usual) => (value == null || !usual ? null : value / usual);
+
+// level is the class of colour for a ratio: as usual up to 2 times, then raised, then high. Values that one
+// packet in a hundred has without any trouble are as usual, too.
+export function level(value, usual) {
+  const r = ratio(value, usual && usual.latency_ns);
+  if (r == null) return 'unknown';
+  if (r <= 2 || value <= (usual.latency_p99_ns || 0)) return 'usual';
+  return r <= 8 ? 'raised' : 'high';
 }

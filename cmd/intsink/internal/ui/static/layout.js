@@ -1,15 +1,15 @@
 // The places of nodes and edges of the path map: a node's column is its longest
 // distance from a source, its row keeps paths that share nodes together.
-const columnWidth = 150, rowHeight = 78, margin = 46;
+const columnWidth = 170, rowHeight = 84, margin = 50;
 
 // layout takes paths {id, flows, nodes} and returns {width, height, nodes: [{id, x, y}],
-// edges: [{from, to, x1, y1, x2, y2, width, flows, paths}]}.
+// edges: [{from, to, x1, y1, x2, y2, width, flows, paths}]}. A path without flows is one that nothing takes any more.
 export function layout(paths) {
   const edges = new Map();
   for (const p of paths) {
     for (let i = 1; i < p.nodes.length; i++) {
       const key = p.nodes[i - 1] + ' ' + p.nodes[i];
-      const e = edges.get(key) || { from: p.nodes[i - 1], to: p.nodes[i], flows: 0, paths: [] };
+      const e = edges.get(key) || { key, from: p.nodes[i - 1], to: p.nodes[i], flows: 0, paths: [] };
       e.flows += p.flows;
       e.paths.push(p.id);
       edges.set(key, e);
@@ -50,5 +50,5 @@ function columns(ids, edges) {
 
 function place(e, nodes) {
   const a = nodes.find((n) => n.id === e.from), b = nodes.find((n) => n.id === e.to);
-  return { ...e, x1: a.x + 15, y1: a.y, x2: b.x - 15, y2: b.y, width: Math.min(12, 2 + Math.log2(1 + e.flows)) };
+  return { ...e, x1: a.x + 15, y1: a.y, x2: b.x - 15, y2: b.y, width: Math.min(10, 1.5 + Math.log2(1 + e.flows)) };
 }

@@ -1,45 +1,77 @@
 // Now: what is wrong, a line for each problem, else what was looked at; and what was wrong in the last day.
 import { html, useEffect } from './vendor/htm-preact-3.1.1.js';
-import { State } from './parts.js';
-import { ago, count, ns, sum } from './format.js';
+import { State, Mark, Flow, nodeName, slowItself } from './parts.js';
+import { usePoll } from './api.js';
+import { ago, lasts, count, amount, times, percent, sum } from './format.js';
 
 export function Now({ problems, status, rates }) {
-  const a = problems.data;
-  if (!a) return html`<${State} poll=${problems} rows=${1} />`;
+  const a = problems.data || { items: [] };
   const [open, ended] = [a.items.filter((p) => !p.until), a.items.filter((p) => p.until)];
+  const full = usePoll(open.some(queueOf) ? 'episodes' : '', { open: true }, 3000);
+  const filled = (p) => (full.data ? full.data.items : []).find((e) => `${e.node}:${e.egress ?? '-'}:${e.queue}` === queueOf(p));
+  if (!problems.data) return html`<${State} poll=${problems} rows=${1} />`;
   return html`<${State} poll=${problems} rows=${1} />
     ${!open.length && html`<${Well} a=${a} status=${status.data} rates=${rates} />`}
-    <ul class="problems" aria-label="what is wrong now">${open.map((p) => html`<${Line} key=${p.id} p=${p} />`)}</ul>
-    ${ended.length > 0 && html`<h2>Over, in the last 24 hours</h2><ul class="problems over">${ended.slice(0, 50).map((p) => html`<${Line} key=${p.id} p=${p} />`)}</ul>`}
+    <ul class="problems" aria-label="what is wrong now">${open.map((p) => html`<${Problem} key=${p.id} p=${p} episode=${queueOf(p) && filled(p)} />`)}</ul>
+    ${ended.length > 0 && html`<h2>Over, in the last 24 hours</h2><ul class="problems over">${ended.slice(0, 50).map((p) => html`<${Over} key=${p.id} p=${p} />`)}</ul>`}
+    ${ended.length > 50 && html`<p class="quiet">And ${count(ended.length - 50)} older ones: intsink problems --all</p>`}
     ${a.totals.left_out > 0 && html`<p class="state bad">${count(a.totals.left_out)} more that there was no room for.</p>`}`;
 }
 
 // Well says what "nothing is wrong" is said of.
 function Well({ a, status, rates }) {
   const flows = status ? status.workers.reduce((n, w) => n + w.flows, 0) : null;
-  return html`<p class="state well"><b>Nothing is wrong.</b> Looked at: ${count(sum(a.looked.signs))} counters and states${flows != null && html`, ${count(flows)} flows`}${
-    rates.total != null && html`, ${count(rates.total)} packets/s`}, ${ago(a.looked.at)}.</p>`;
+  const looked = [flows != null && `${count(flows)} flows`, rates.total != null && `${count(rates.total)} packets/s`, `${count(sum(a.looked.signs))} counters and states`].filter(Boolean);
+  return html`<div class="state well"><p class="large"><${Mark} is="well" /> Nothing is wrong</p><p>Looked at ${looked.join(', ')}: ${ago(a.looked.at)}.</p></div>`;
 }
 
-function Line({ p }) {
-  const to = view(p);
-  return html`<li class=${p.until ? '' : p.severity}>
-    <span class=${'pill' + (p.until ? '' : ' bad')}>${p.kind.replace(/_/g, ' ')}</span> <b>${to ? html`<a href=${to}>${where(p)}</a>` : where(p)}</b> ${p.what}
-    <span class="quiet" title=${p.since + (p.until ? ' to ' + p.until : '')}>${p.until ? `${ago(p.until)}, lasted ${ago(p.since, Date.parse(p.until)).replace(' ago', '')}` : `since ${ago(p.since)}`}</span>
-    ${p.value != null && html` <span class="chip">${amount(p.value, p.unit)}${p.usual ? `, ${ratio(p.value / p.usual)} x its usual ${amount(p.usual, p.unit)}` : ''}</span>`}
-    <div class="quiet">${[p.evidence.why, p.evidence.from && `before: ${p.evidence.from}; now: ${p.evidence.to}`, p.until ? '' : p.todo].filter(Boolean).join(' · ')}</div>
-    ${(p.evidence.flows || []).map((f) => html`<a class="flow" key=${f} href=${'#flows/' + f}><code>${f}</code></a> `)}</li>`;
+function Problem({ p, episode }) {
+  const e = p.evidence;
+  return html`<li class=${p.severity}>
+    <div class="first"><${Mark} is=${p.severity === 'error' ? 'high' : 'raised'} /> <b class="kind">${kind(p)}</b>
+      <a class="place" href=${viewOf(p)}>${where(p)}</a>
+      ${p.value != null && html`<span class="value"><b>${amount(p.value, p.unit)}</b>${p.usual ? ` ${times(p.value / p.usual)} its usual ${amount(p.usual, p.unit)}` : ''}</span>`}
+      <span class="since" title=${p.since}>for ${lasts(p.since)}</span></div>
+    ${episode && html`<div><${Who} e=${episode} /></div>`}
+    <div>${upper(p.what)}. ${e.from && html`Before: <b>${e.from}</b>, now: <b>${e.to}</b>. `}<span class="quiet">${e.why ? e.why + '. ' : ''}${upper(p.todo)}.</span></div>
+    ${(e.flows || []).length > 0 && html`<details><summary>${e.flows.length} of its flows</summary>${e.flows.map((f) => html`<${Flow} key=${f} id=${f} /> `)}</details>`}</li>`;
 }
 
-const where = (p) => p.place.map((x) => `${x.what} ${x.name ? `${x.name} (${x.id})` : x.id}`).join(', ');
-const amount = (v, unit) => (unit === 'ns' ? ns(v) : `${count(v)} ${unit || ''}`);
-const ratio = (r) => (r < 10 ? r.toFixed(1) : count(Math.round(r)));
+// Who says who fills a queue; one that is slow and no longer than usual, nobody fills.
+function Who({ e }) {
+  if (slowItself(e)) return html`The queue is no longer than usual: the node itself is slow.`;
+  const c = e.culprits[0];
+  return c && html`Filled by <${Flow} id=${c.flow} />: <b>${percent(c.share)}</b> of its bytes. ${e.victims.length} flows or more wait.`;
+}
 
-// view is the address of the view that shows the place of p.
-function view(p) {
-  const first = p.place[0];
-  if (!first) return '';
-  return { collector: '#collectors', link: '#links', port: '#links', worker: '#workers', node: '#paths', segment: '#hops' }[first.what] || '';
+const Over = ({ p }) => html`<li><span class="first"><${Mark} is="over" /> <b class="kind">${kind(p)}</b> <a class="place" href=${viewOf(p)}>${where(p) || p.what}</a>
+  <span class="since" title=${p.since + ' to ' + p.until}>${ago(p.until)}, lasted ${lasts(p.since, Date.parse(p.until))}</span></span></li>`;
+
+// upper begins a sentence, but for a name of a file.
+const upper = (text) => text.replace(/^[a-z]+(?=[ ,'])/, (w) => w[0].toUpperCase() + w.slice(1));
+const kind = (p) => p.kind.replace(/_/g, ' ');
+
+// where is the place of a problem, a queue as 302:15:2.
+function where(p) {
+  const name = (x) => (x.name ? `${x.name} (${x.id})` : x.what === 'node' || x.what === 'from' || x.what === 'to' ? nodeName(x.id) : x.id);
+  return p.place.map((x) => `${x.what} ${name(x)}`).join(', ');
+}
+
+const part = (p, what) => p.place.find((x) => x.what === what)?.id;
+
+// queueOf is the id of the queue that a problem is of, undefined where it is of none.
+export function queueOf(p) {
+  const q = part(p, 'queue');
+  return q === undefined ? undefined : `${part(p, 'node')}:${part(p, 'egress') === '65535' ? '-' : part(p, 'egress') ?? '-'}:${q}`;
+}
+
+// viewOf is the address of the view that shows the place of p.
+export function viewOf(p) {
+  const q = queueOf(p);
+  if (q) return '#queues/' + q;
+  if (p.place.length === 0) return p.evidence.flows ? '#flows' : '#sink';
+  if (part(p, 'segment')) return '#segments';
+  return { link: '#links', port: '#links', node: '#paths', from: '#paths', flow: '#flows' }[p.place[0].what] || '#sink';
 }
 
 // useTitle puts how many problems there are into the window's title and icon.

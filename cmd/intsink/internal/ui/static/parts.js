@@ -1,4 +1,4 @@
-// Parts that several views use: tables, states without data, counters by reason.
+// Parts that several views use: tables, states without data, counters by reason, names that lead to what they name.
 import { html, useState } from './vendor/htm-preact-3.1.1.js';
 import { count, nonzero } from './format.js';
 
@@ -7,30 +7,31 @@ import { count, nonzero } from './format.js';
 export function State({ poll, rows, empty }) {
   if (poll.error && !poll.data) return html`<p class="state bad" role="alert">${poll.error.message}. ${advice(poll.error)}</p>`;
   if (!poll.data) return html`<p class="state">Loading …</p>`;
-  if (poll.error) return html`<p class="state bad" role="alert">Not renewed since ${new Date(poll.at).toLocaleTimeString()}: ${poll.error.message}. ${advice(poll.error)}</p>`;
+  if (poll.error) return html`<p class="state bad" role="alert">Not renewed since ${new Date(poll.at).toLocaleTimeString('en-GB')}: ${poll.error.message}. ${advice(poll.error)}</p>`;
   if (!rows) return html`<p class="state">${empty}</p>`;
   return null;
 }
 
 function advice(error) {
   if (error.status === 0) return 'Is intsink running? Try: systemctl status intsink. The page tries again by itself.';
-  if (error.status === 503) return 'A worker does not answer: look at Workers, and at the log.';
+  if (error.status === 503) return 'A worker does not answer: look at Sink, and at the log.';
   return '';
 }
 
 // Table shows rows with columns {name, value(row), cell(row), number}. A click on a
-// head sorts; a click, or Enter, on a row calls pick.
-export function Table({ caption, columns, rows, id, pick, picked, sort }) {
+// head sorts. Where pick gives an address, the first cell is a link to it.
+export function Table({ caption, columns, rows, id, pick, picked, sort, most = 200 }) {
   const [by, setBy] = useState(sort || null);
   const sorted = by ? [...rows].sort((a, b) => order(columns[by.column].value(a), columns[by.column].value(b)) * (by.down ? -1 : 1)) : rows;
   const head = (column, i) => html`<th scope="col" class=${column.number ? 'number' : ''}
     aria-sort=${by && by.column === i ? (by.down ? 'descending' : 'ascending') : 'none'}>
     ${column.value ? html`<button type="button" onClick=${() => setBy({ column: i, down: by && by.column === i ? !by.down : !!column.number })}>${column.name}</button>` : column.name}</th>`;
-  const line = (row) => html`<tr key=${id(row)} data-id=${id(row)} tabindex=${pick ? 0 : undefined} class=${picked === id(row) ? 'picked' : ''}
-    onClick=${pick && (() => pick(row))} onKeyDown=${pick && ((e) => { if (e.key === 'Enter') pick(row); })}>
+  const open = (row) => (e) => { if (!e.target.closest('a, button')) location.hash = pick(row); };
+  const line = (row) => html`<tr key=${id(row)} data-id=${id(row)} class=${(picked === id(row) ? 'picked' : '') + (pick ? ' leads' : '')} onClick=${pick && open(row)}>
     ${columns.map((c) => html`<td class=${(c.number ? 'number' : '') + (c.value && c.value(row) === 0 ? ' zero' : '')} data-name=${c.name}>${c.cell(row)}</td>`)}</tr>`;
-  return html`<div class="scroll"><table><caption>${caption}</caption>
-    <thead><tr>${columns.map(head)}</tr></thead><tbody>${sorted.map(line)}</tbody></table></div>`;
+  return html`<div class="scroll" role="region" aria-label=${caption} tabindex="0"><table><caption>${caption}</caption>
+    <thead><tr>${columns.map(head)}</tr></thead><tbody>${sorted.slice(0, most).map(line)}</tbody></table></div>
+    ${sorted.length > most && html`<p class="quiet">The first ${most} of ${count(sorted.length)}.</p>`}`;
 }
 
 function order(a, b) {
@@ -45,14 +46,27 @@ export function Reasons({ of, none = 'none' }) {
   return html`<span>${all.map(([name, n], i) => html`${i ? ', ' : ''}<code>${name}</code> ${count(n)}`)}</span>`;
 }
 
+// Mark says by shape and colour how something is: high (or an error), raised (or a warning), well, over.
+export const Mark = ({ is }) => html`<span class=${'mark ' + is} aria-hidden="true">${{ high: '●', raised: '▲', well: '✓', over: '○', gone: '◌' }[is] || ''}</span>`;
+
+// names are those that the configuration gives nodes, by number, from the last answer of /api/v1/nodes.
+export const names = {};
+export const nodeName = (id) => names[id] || String(id);
+
 // NodeLink is the name of a node, which leads to its queues.
-export const NodeLink = ({ node }) => html`<a href=${'#queues/?node=' + node} title=${'queues of node ' + node} onClick=${(e) => e.stopPropagation()}>${node}</a>`;
+export const NodeLink = ({ node }) => html`<a href=${'#queues/?node=' + node} title=${'queues of node ' + node}>${nodeName(node)}</a>`;
 
 // Nodes shows a path's node ids, source first.
 export const Nodes = ({ nodes }) => (nodes ? html`<span class="nodes">${nodes.map((n, i) => html`${i ? ' › ' : ''}<${NodeLink} node=${n} />`)}</span>` : html`<span class="quiet">not described</span>`);
+
+// Flow is a flow's id, which leads to why it is reported, or not.
+export const Flow = ({ id }) => html`<a class="flow" href=${'#flows/' + id}><code>${id}</code></a>`;
+
+// slowItself tells of an episode that latency made, while the queue was no longer than usual.
+export const slowItself = (e) => e.peak_occupancy != null && e.usual_occupancy > 0 && e.peak_occupancy <= 2 * e.usual_occupancy;
 
 // asked are the parameters of the API in an address such as #queues/?node=102.
 export const asked = (rest) => (rest.startsWith('?') ? Object.fromEntries(new URLSearchParams(rest.slice(1))) : {});
 
 // Only says that an address shows a part of a view, and leads to all of it.
-export const Only = ({ view, rest }) => (rest.startsWith('?') ? html`<p class="quiet">Only ${rest.slice(1).replaceAll('&', ', ')}. <a href=${'#' + view}>Show all</a></p>` : null);
+export const Only = ({ view, rest }) => (rest.startsWith('?') ? html`<p class="quiet">Only ${rest.slice(1).replaceAll('&', ', ').replaceAll('=', ' ')}. <a href=${'#' + view}>Show all</a></p>` : null);

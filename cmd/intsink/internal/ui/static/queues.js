@@ -1,71 +1,101 @@
-// Queues as a heat map over the last ten minutes, kept in this browser: a row for
-// each queue, a column for each ten seconds, the highest occupancy in each; and the flows
-// through the node of a queue.
+// Queues: their latency over the last ten minutes, a row each, and their episodes of congestion as timelines; one episode
+// opens to who filled the queue, and who waited in it.
 import { html } from './vendor/htm-preact-3.1.1.js';
 import { usePoll } from './api.js';
-import { State, Table, Nodes, NodeLink, Only, asked } from './parts.js';
-import { ns, count, ago, heat } from './format.js';
+import { State, Table, Flow, NodeLink, Mark, Only, asked, slowItself } from './parts.js';
+import { Bars } from './chart.js';
+import { ns, count, ago, lasts, clock, percent, times, ratio, level } from './format.js';
 
-const cell = 10000, cells = 60;
+const cell = 10000, cells = 60, span = cell * cells;
 
 export function Queues({ rest }) {
-  const poll = usePoll('queues', { limit: 200, ...asked(rest) });
-  const history = remember(poll.data);
+  const [id, wanted] = rest.split('/');
+  const of = asked(rest);
+  const poll = usePoll('queues', { limit: 500, sort: 'latency', ...of });
+  const found = usePoll('episodes', { limit: 256, node: of.node });
   const rows = poll.data ? poll.data.items : [];
-  const picked = rows.find((q) => name(q) === rest);
-  const high = Math.max(1, ...rows.map((q) => Math.max(q.occupancy || 0, ...Object.values(history.get(name(q)) || {}))));
-  return html`<${Only} view="queues" rest=${rest} /><${State} poll=${poll} rows=${rows.length} empty="No queue is known: packets have to carry a queue and its occupancy (instruction bit 3), and a watch block has to match them." />
-    ${rows.length > 0 && html`<${HeatMap} rows=${rows} history=${history} high=${high} picked=${rest} />
-    <${Table} caption="Queues" id=${name} rows=${rows} picked=${rest} pick=${(q) => { location.hash = 'queues/' + name(q); }} columns=${columns} />`}
-    ${picked && html`<${Through} q=${picked} />`}`;
+  const episodes = found.data ? found.data.items : [];
+  remember(rows);
+  const mine = episodes.filter((e) => queueOf(e) === id);
+  const picked = mine.find((e) => String(e.id) === wanted) || mine[0];
+  const ids = [...new Set([...rows.map((q) => q.id), ...episodes.filter(recent).map(queueOf)])].sort();
+  return html`<${Only} view="queues" rest=${rest} /><${State} poll=${poll} rows=${ids.length} empty="No queue to look at: none was out of the ordinary lately. Where packets carry no queue and no latency (instruction bits 2 and 3), none will be." />
+    ${ids.length > 0 && html`<${Timelines} ids=${ids} rows=${rows} episodes=${episodes} picked=${id} />`}
+    ${picked && html`<${Episode} e=${picked} q=${rows.find((q) => q.id === id)} all=${mine} />`}
+    ${rows.length > 0 && html`<${Table} caption="Queues" id=${(q) => q.id} rows=${rows} picked=${id} pick=${(q) => 'queues/' + q.id} sort=${{ column: 1, down: true }} columns=${columns} />`}`;
 }
 
-// name of a queue: node, egress interface, queue id.
-const name = (q) => q.id;
+const queueOf = (e) => `${e.node}:${e.egress ?? '-'}:${e.queue}`;
+const recent = (e) => !e.end || Date.now() - Date.parse(e.end) < span;
 
 const columns = [
-  { name: 'node : egress : queue', value: name, cell: (q) => html`<b><${NodeLink} node=${q.node} />${name(q).slice(String(q.node).length)}</b>` },
-  { name: 'occupancy', number: true, value: (q) => q.occupancy, cell: (q) => count(q.occupancy) },
+  { name: 'node : egress : queue', value: (q) => q.id, cell: (q) => html`<b><${NodeLink} node=${q.node} />${q.id.slice(String(q.node).length)}</b>` },
   { name: 'latency', number: true, value: (q) => q.latency_ns, cell: (q) => ns(q.latency_ns) },
-  { name: 'state', value: (q) => q.congested, cell: (q) => (q.congested ? html`<span class="pill bad">congested since ${ago(q.since)}</span>` : 'calm') },
-  { name: 'episodes', number: true, value: (q) => q.episodes, cell: (q) => count(q.episodes) },
-  { name: 'reports of this episode', number: true, value: (q) => q.reports, cell: (q) => count(q.reports) },
+  { name: 'usual', number: true, value: (q) => q.usual.latency_ns, cell: (q) => ns(q.usual.latency_ns) },
+  { name: 'times usual', number: true, value: (q) => ratio(q.latency_ns, q.usual.latency_ns), cell: (q) => html`<${Mark} is=${level(q.latency_ns, q.usual)} /> ${times(ratio(q.latency_ns, q.usual.latency_ns))}` },
+  { name: 'occupancy', number: true, value: (q) => q.occupancy, cell: (q) => count(q.occupancy) },
+  { name: 'state', value: (q) => q.congested, cell: (q) => (q.congested ? html`<span class="pill bad">congested for ${lasts(q.since)}</span>` : 'calm') },
+  { name: 'episodes', number: true, value: (q) => q.episodes, cell: (q) => html`<a href=${'#queues/' + q.id}>${count(q.episodes)}</a>` },
   { name: 'seen', value: (q) => q.last_seen, cell: (q) => ago(q.last_seen) },
 ];
 
-// memory outlives the view: another tab and back, and the history is still there.
+// memory outlives the view: another tab and back, and it is still there.
 const memory = new Map();
 
-// remember keeps the highest occupancy of each queue in each cell of time.
-function remember(data) {
-  if (!data) return memory;
+// remember keeps the worst level of each queue in each cell of time.
+function remember(rows) {
   const now = Math.floor(Date.now() / cell);
-  for (const q of data.items) {
-    const row = memory.get(name(q)) || {};
-    if (Date.now() - Date.parse(q.last_seen) < cell) row[now] = Math.max(row[now] || 0, q.occupancy || 0);
+  for (const q of rows) {
+    const row = memory.get(q.id) || {};
+    if (Date.now() - Date.parse(q.last_seen) < cell) {
+      const [was, is] = [row[now], { ns: q.latency_ns, level: q.congested ? 'high' : level(q.latency_ns, q.usual) }];
+      if (!was || is.ns >= was.ns) row[now] = is;
+    }
     for (const at of Object.keys(row)) if (at <= now - cells) delete row[at];
-    memory.set(name(q), row);
+    memory.set(q.id, row);
   }
-  return memory;
 }
 
-function HeatMap({ rows, history, high, picked }) {
-  const now = Math.floor(Date.now() / cell);
-  const times = Array.from({ length: cells }, (_, i) => now - cells + 1 + i);
-  return html`<figure class="heatmap" role="img" aria-label="occupancy of queues over the last ten minutes"><div class="grid">
-    ${rows.slice(0, 40).map((q) => html`<a class=${'label' + (picked === name(q) ? ' picked' : '')} href=${'#queues/' + name(q)}>${name(q)}</a>
-      ${times.map((t) => { const v = (history.get(name(q)) || {})[t]; return html`<span class=${'cell ' + heat(v, 0, high)} title=${v == null ? '' : `${name(q)}: ${v}`}></span>`; })}`)}</div>
-    <figcaption>Ten minutes, ten seconds a column, now at the right; blue is empty, red is ${count(high)}. The history begins when this view is first opened, and stands still while another one is.</figcaption></figure>`;
+// Timelines has a row for each queue: its level in each ten seconds, and above it a bar for each episode.
+function Timelines({ ids, rows, episodes, picked }) {
+  const now = Date.now(), first = Math.floor(now / cell) - cells + 1;
+  const x = (t) => Math.max(0, Math.min(600, 600 * (1 - (now - t) / span)));
+  const bar = (e) => ({ from: x(Date.parse(e.begin)), to: Math.max(x(Date.parse(e.begin)) + 3, x(e.end ? Date.parse(e.end) : now)) });
+  const row = (id) => {
+    const q = rows.find((r) => r.id === id);
+    return html`<a key=${id} class=${'label' + (picked === id ? ' picked' : '')} href=${'#queues/' + id}><${Mark} is=${q && q.congested ? 'high' : ''} /> ${id}</a>
+      <svg viewBox="0 0 600 22" preserveAspectRatio="none" role="group" aria-label=${`queue ${id}, the last ten minutes`}>
+        ${Object.entries(memory.get(id) || {}).map(([at, v]) => html`<rect class=${'cell ' + v.level} x=${(at - first) * 10} y="8" width="9.5" height="14"><title>${clock(at * cell).slice(0, 8)}: ${ns(v.ns)}</title></rect>`)}
+        ${episodes.filter((e) => recent(e) && queueOf(e) === id).slice(0, 40).map((e) => html`<a href=${`#queues/${id}/${e.id}`} aria-label=${says(e)}>
+          <rect class="episode" x=${bar(e).from} y="0" width=${bar(e).to - bar(e).from} height="22"><title>${says(e)}</title></rect></a>`)}</svg>`;
+  };
+  return html`<figure class="timelines"><div class="grid">${ids.slice(0, 40).map(row)}</div>
+    <div class="axis"><span>10 minutes ago</span><span>5</span><span>now</span></div>
+    <figcaption><ul class="legend" aria-label="legend"><li><span class="key high"></span>● congested, or more than 8 × its usual latency</li><li><span class="key raised"></span>▲ more than 2 ×</li><li><span class="key usual"></span>as usual</li></ul>
+      A bar is an episode of congestion: open it for who filled the queue.${ids.length > 40 ? ` ${ids.length - 40} more queues are in the table.` : ''}</figcaption></figure>`;
 }
 
-// Through shows flows through the node of a queue: those with the most bytes and those with the
-// highest latency. Which of them crossed the queue, and when, the flow table does not say.
-function Through({ q }) {
-  const bytes = usePoll('flows', { node: q.node, sort: 'bytes', limit: 8 });
-  const slow = usePoll('flows', { node: q.node, sort: 'hop_latency', limit: 8 });
-  const list = (poll, title, value) => html`<section><h3>${title}</h3><${State} poll=${poll} rows=${poll.data && poll.data.items.length} empty="No flow crosses this node now." />
-    ${poll.data && html`<ol>${poll.data.items.map((f) => html`<li><a href=${'#flows/' + f.id}><code>${f.id}</code></a> ${value(f)} <${Nodes} nodes=${f.nodes} /></li>`)}</ol>`}</section>`;
-  return html`<div class="split" id="through">${list(bytes, `Flows through node ${q.node}, by bytes since each began`, (f) => count(f.bytes) + 'B')}
-    ${list(slow, `Flows through node ${q.node}, by their slowest hop on any node`, (f) => ns(f.max_hop_latency_ns))}</div>
-    <p class="quiet">These flows cross the node, not all of them this queue. <a href=${'#flows/?node=' + q.node}>All of them</a>, <a href=${'#paths/?node=' + q.node}>paths through node ${q.node}</a></p>`;
+const says = (e) => `episode at ${clock(e.begin).slice(0, 8)}, ${e.end ? 'lasted ' + lasts(e.begin, Date.parse(e.end)) : 'still open'}, up to ${ns(e.peak_latency_ns)}`;
+
+// Episode is one of them: how long, how bad, who filled the queue, who waited.
+function Episode({ e, q, all }) {
+  const at = all.findIndex((x) => x.id === e.id);
+  const to = (x, text) => x && html` · <a href=${`#queues/${queueOf(x)}/${x.id}`}>${text}</a>`;
+  const slowest = Math.max(1, ...e.victims.map((v) => v.added_ns));
+  return html`<section id="episode" class="panel" aria-label="episode">
+    <h2><${Mark} is=${e.end ? 'over' : 'high'} /> Queue ${queueOf(e)}: ${e.end ? `congested from ${clock(e.begin).slice(0, 8)} for ${duration(e)}` : `congested since ${clock(e.begin).slice(0, 8)}, for ${duration(e)}`}</h2>
+    <p>${ns(e.peak_latency_ns)} at the peak${e.usual_latency_ns ? `, ${times(e.peak_latency_ns / e.usual_latency_ns)} its usual ${ns(e.usual_latency_ns)}` : ''}${e.peak_occupancy != null ? `; occupancy ${count(e.peak_occupancy)}` : ''}; ${count(e.packets)} packets, ${count(e.bytes)}B.
+      <span class="quiet">${all.length > 1 ? `Episode ${all.length - at} of ${all.length}` : ''}${to(all[at + 1], 'the one before')}${to(all[at - 1], 'the next one')}</span></p>
+    ${slowItself(e) && html`<p><b>The queue is no longer than usual: the node itself is slow.</b> The flows with the most bytes do not fill it.</p>`}
+    ${e.windows.length > 1 && html`<figure><${Bars} label="bytes and latency in the episode" bars=${e.windows.map((w) => w.bytes)} over=${e.windows.map((w) => w.max_latency_ns)} /><figcaption>Bars: bytes in each ${ns(e.window_ns)}, up to ${count(Math.max(...e.windows.map((w) => w.bytes)))}B. Line: latency, up to ${ns(Math.max(...e.windows.map((w) => w.max_latency_ns)))}.</figcaption></figure>`}
+    <div class="split">
+      <section id="culprits"><h3>Who filled it</h3><p class="quiet">Bytes in this queue, in this episode.</p><ol class="shares">${e.culprits.map((c) => html`<li><meter min="0" max="1" value=${c.share} aria-label=${percent(c.share)}></meter> <b>${percent(c.share)}</b> <${Flow} id=${c.flow} /></li>`)}</ol></section>
+      <section id="victims"><h3>Who waited</h3><p class="quiet">Time beyond the usual, all packets of a flow together.</p><ol class="shares">${e.victims.map((v) => html`<li><meter min="0" max=${slowest} value=${v.added_ns} aria-label=${ns(v.added_ns)}></meter> <b>${ns(v.added_ns)}</b> <${Flow} id=${v.flow} />${e.culprits.some((c) => c.flow === v.flow && c.share > 0.2) && html` <span class="quiet">fills it itself</span>`}</li>`)}</ol></section>
+    </div>
+    <p class="quiet"><a href=${'#flows/?node=' + e.node}>All flows through node ${e.node}</a> · <a href=${'#paths/?node=' + e.node}>paths through it</a></p></section>`;
+}
+
+function duration(e) {
+  const ms = (e.end ? Date.parse(e.end) : Date.now()) - Date.parse(e.begin);
+  return ms < 10000 ? ns(1e6 * ms) : lasts(e.begin, Date.parse(e.begin) + ms);
 }

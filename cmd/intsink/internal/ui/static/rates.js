@@ -6,9 +6,9 @@ import { sum } from './format.js';
 const keep = 300; // answers, two seconds apart
 
 // useRates returns {total, links: {"name direction": {received, forwarded, dropped}},
-// ports: {name: {rx, tx}} in bits a second, history: {times, series}} for the status s.
+// ports: {name: {rx, tx}} in bits a second, history: {times, packets, bits}} for the status s.
 export function useRates(s) {
-  const memory = useRef({ before: null, now: empty(), times: [], series: {} });
+  const memory = useRef({ before: null, now: empty(), times: [], packets: {}, bits: {} });
   const m = memory.current;
   if (!s || m.before === s) return m.now;
   const old = m.before;
@@ -32,20 +32,16 @@ export function useRates(s) {
       total += r.received;
     }
   }
-  remember(m, Date.parse(s.now) / 1000, links);
-  m.now = { total, links, ports, history: { times: m.times, series: m.series } };
+  m.times = [...m.times, Date.parse(s.now) / 1000].slice(-keep);
+  m.packets = longer(m.packets, m.times.length, Object.entries(links).map(([name, r]) => [name.replace('_', ' '), r.received]));
+  m.bits = longer(m.bits, m.times.length, Object.entries(ports).map(([name, r]) => [name, r.rx]));
+  m.now = { total, links, ports, history: { times: m.times, packets: m.packets, bits: m.bits } };
   return m.now;
 }
 
-const empty = () => ({ total: null, links: {}, ports: {}, history: { times: [], series: {} } });
+const empty = () => ({ total: null, links: {}, ports: {}, history: { times: [], packets: {}, bits: {} } });
 
-// remember appends one point to each series; those that are new begin with holes.
-function remember(m, time, links) {
-  m.times = [...m.times, time].slice(-keep);
-  const series = {};
-  for (const [name, r] of Object.entries(links)) {
-    const old = m.series[name] || new Array(m.times.length - 1).fill(null);
-    series[name] = [...old, r.received].slice(-m.times.length);
-  }
-  m.series = series;
+// longer appends one point to each series; those that are new begin with holes.
+function longer(series, length, values) {
+  return Object.fromEntries(values.map(([name, v]) => [name, [...(series[name] || new Array(length - 1).fill(null)), v].slice(-length)]));
 }

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"intsink/internal/netns"
+)
+
+// programs is a folder with what make playground builds; intsink is this test.
+func programs(t *testing.T) string {
+	t.Helper()
+	bin := t.TempDir()
+	for name, folder := range map[string]string{"traffic": "demo/traffic", "playground": "playground"} {
+		if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, name), "../../deploy/"+folder).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	self, err := filepath.Abs(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(bin, "intsink"), fmt.Sprintf("#!/bin/sh\nINTSINK_TEST_MAIN=1 exec %s \"$@\"\n", self))
+	if err := os.Chmod(filepath.Join(bin, "intsink"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// TestFirstHourPage: what docs/first-hour.md types, in the playground itself, prints what stands there, and the problems that it
+// tells of are there.
+func TestFirstHourPage(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	page, err := os.ReadFile("../../docs/first-hour.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	netns.Sh(t, "ip link set lo up")
+	bin := programs(t)
+	env := append(os.Environ(), "BIN="+bin, "CONTROL="+filepath.Join(t.TempDir(), "control"))
+	shell := func(command string) *exec.Cmd {
+		c := exec.Command("sh", "-c", strings.ReplaceAll(command, "bin/intsink", bin+"/intsink"))
+		c.Dir, c.Env = "../..", env
+		return c
+	}
+	ground := shell("exec deploy/playground/playground.sh")
+	ground.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := ground.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	file, err := os.Create(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ground.Stdout, ground.Stderr = file, file
+	if err := ground.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := func() string { b, _ := os.ReadFile(out); return string(b) }
+	ended := false
+	t.Cleanup(func() {
+		if !ended {
+			syscall.Kill(-ground.Process.Pid, syscall.SIGTERM)
+			ground.Wait()
+		}
+	})
+	if !eventually(func() bool { return strings.Contains(said(), "http://127.0.0.1:9465/ui/") }) {
+		t.Fatalf("it never printed the address\n%s", said())
+	}
+	io.WriteString(in, "help\n")
+	if !eventually(func() bool { return strings.Contains(said(), "Ctrl-C ends it all.") }) {
+		t.Errorf("the prompt does not answer\n%s", said())
+	}
+	sections, steps := stepsOf(string(page))
+	tried := 0
+	for _, section := range sections {
+		for _, s := range steps[section] {
+			tried++
+			got, _ := shell(s.command).CombinedOutput() // problems has the exit code 1 where there are some
+			if want := strings.Join(s.prints, "\n"); want != "" && strings.TrimSpace(string(got)) != want {
+				t.Errorf("first-hour.md:%d: %s: it prints\n%sthe page shows\n%s", s.line, s.command, got, want)
+			}
+			if found, ok := expected[s.command]; ok && !eventually(func() bool {
+				got, _ = shell("bin/intsink problems").CombinedOutput()
+				return found.MatchString(string(got))
+			}) {
+				t.Errorf("after %s the problems are never %s\n%s", s.command, found, got)
+			}
+		}
+	}
+	last := regexp.MustCompile("(?s)## The same without a browser\n\n```sh\n(.*?)```").FindStringSubmatch(string(page))
+	for _, command := range strings.Split(strings.TrimSpace(last[1]), "\n") {
+		if got, err := shell(command).CombinedOutput(); len(got) == 0 || err != nil && !strings.Contains(command, "problems") {
+			t.Errorf("%s: %v\n%s", command, err, got)
+		}
+	}
+	if tried < 7 {
+		t.Errorf("%d commands: too few to be all", tried)
+	}
+	syscall.Kill(-ground.Process.Pid, syscall.SIGINT) // Ctrl-C
+	err = ground.Wait()
+	ended = true
+	if left := netns.Sh(t, "ls /run/netns || true"); strings.Contains(left, fmt.Sprintf("is%d-", ground.Process.Pid)) {
+		t.Errorf("namespaces are left: %s (%v)", left, err)
+	}
+}
+
+// expected are the problems after a command.
+var expected = map[string]*regexp.Regexp{
+	"deploy/playground/do slow": regexp.MustCompile(`node 202`),
+	"deploy/playground/do fill": regexp.MustCompile(`node 302, egress 12, queue 2`),
+	"deploy/playground/do move": regexp.MustCompile(`node 203`),
+	"deploy/playground/do lose": regexp.MustCompile(`packets of flows are lost`),
+}
