@@ -1,18 +1,15 @@
 // Now: what is wrong, a line for each problem, else what was looked at; and what was wrong in the last day.
 import { html, useEffect } from './vendor/htm-preact-3.1.1.js';
-import { State, Mark, Flow, nodeName, slowItself } from './parts.js';
-import { usePoll } from './api.js';
+import { State, Mark, Flow, nodeName } from './parts.js';
 import { ago, lasts, count, amount, times, percent, sum } from './format.js';
 
 export function Now({ problems, status, rates }) {
   const a = problems.data || { items: [] };
   const [open, ended] = [a.items.filter((p) => !p.until), a.items.filter((p) => p.until)];
-  const full = usePoll(open.some(queueOf) ? 'episodes' : '', { open: true }, 3000);
-  const filled = (p) => (full.data ? full.data.items : []).find((e) => `${e.node}:${e.egress ?? '-'}:${e.queue}` === queueOf(p));
   if (!problems.data) return html`<${State} poll=${problems} rows=${1} />`;
   return html`<${State} poll=${problems} rows=${1} />
     ${!open.length && html`<${Well} a=${a} status=${status.data} rates=${rates} />`}
-    <ul class="problems" aria-label="what is wrong now">${open.map((p) => html`<${Problem} key=${p.id} p=${p} episode=${queueOf(p) && filled(p)} />`)}</ul>
+    <ul class="problems" aria-label="what is wrong now">${open.map((p) => html`<${Problem} key=${p.id} p=${p} />`)}</ul>
     ${ended.length > 0 && html`<h2>Over, in the last 24 hours</h2><ul class="problems over">${ended.slice(0, 50).map((p) => html`<${Over} key=${p.id} p=${p} />`)}</ul>`}
     ${ended.length > 50 && html`<p class="quiet">And ${count(ended.length - 50)} older ones: intsink problems --all</p>`}
     ${a.totals.left_out > 0 && html`<p class="state bad">${count(a.totals.left_out)} more that there was no room for.</p>`}`;
@@ -25,23 +22,22 @@ function Well({ a, status, rates }) {
   return html`<div class="state well"><p class="large"><${Mark} is="well" /> Nothing is wrong</p><p>Looked at ${looked.join(', ')}: ${ago(a.looked.at)}.</p></div>`;
 }
 
-function Problem({ p, episode }) {
+function Problem({ p }) {
   const e = p.evidence;
   return html`<li class=${p.severity}>
     <div class="first"><${Mark} is=${p.severity === 'error' ? 'high' : 'raised'} /> <b class="kind">${kind(p)}</b>
       <a class="place" href=${viewOf(p)}>${where(p)}</a>
       ${p.value != null && html`<span class="value"><b>${amount(p.value, p.unit)}</b>${p.usual ? ` ${times(p.value / p.usual)} its usual ${amount(p.usual, p.unit)}` : ''}</span>`}
       <span class="since" title=${p.since}>for ${lasts(p.since)}</span></div>
-    ${episode && html`<div><${Who} e=${episode} /></div>`}
+    ${(e.culprits || []).length > 0 && html`<div><${Who} e=${e} to=${viewOf(p)} /></div>`}
     <div>${upper(p.what)}. ${e.from && html`Before: <b>${e.from}</b>, now: <b>${e.to}</b>. `}<span class="quiet">${e.why ? e.why + '. ' : ''}${upper(p.todo)}.</span></div>
     ${(e.flows || []).length > 0 && html`<details><summary>${e.flows.length} of its flows</summary>${e.flows.map((f) => html`<${Flow} key=${f} id=${f} /> `)}</details>`}</li>`;
 }
 
-// Who says who fills a queue; one that is slow and no longer than usual, nobody fills.
-function Who({ e }) {
-  if (slowItself(e)) return html`The queue is no longer than usual: the node itself is slow.`;
-  const c = e.culprits[0];
-  return c && html`Filled by <${Flow} id=${c.flow} />: <b>${percent(c.share)}</b> of its bytes. ${e.victims.length} flows or more wait.`;
+// Who says who fills a queue, and how many wait.
+function Who({ e, to }) {
+  const c = e.culprits[0], n = (e.victims || []).length;
+  return html`Filled by <${Flow} id=${c.flow} />: <b>${percent(c.share)}</b> of its bytes. <a href=${to}>Who else, and who waits</a>${n ? `: ${n} flows or more` : ''}.`;
 }
 
 const Over = ({ p }) => html`<li><span class="first"><${Mark} is="over" /> <b class="kind">${kind(p)}</b> <a class="place" href=${viewOf(p)}>${where(p) || p.what}</a>
@@ -70,7 +66,7 @@ export function viewOf(p) {
   const q = queueOf(p);
   if (q) return '#queues/' + q;
   if (p.place.length === 0) return p.evidence.flows ? '#flows' : '#sink';
-  if (part(p, 'segment')) return '#segments';
+  if (p.kind === 'slow_segment' && part(p, 'to')) return `#segments/?link=${part(p, 'from')}-${part(p, 'to')}`;
   return { link: '#links', port: '#links', node: '#paths', from: '#paths', flow: '#flows' }[p.place[0].what] || '#sink';
 }
 
