@@ -17,7 +17,7 @@ PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 THROUGHPUT := PYTHONPATH=bin/bench/python PYTHONDONTWRITEBYTECODE=1 bench/throughput.py
 
-.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo playground test check test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak property fuzz fuzz-fast lint schema fresh test-trixie clean demo-collect
+.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo playground playground-full test check test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak property fuzz fuzz-fast lint schema fresh test-trixie clean demo-collect
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,12 @@ playground: ## a network to play with, until Ctrl-C: something goes wrong in it 
 	GOAMD64=$(GOAMD64) $(GO) build -trimpath -o bin/traffic ./deploy/demo/traffic
 	GOAMD64=$(GOAMD64) $(GO) build -trimpath -o bin/playground ./deploy/playground
 	@deploy/playground/playground.sh
+
+playground-full: deps deps-engines ## the same with intsink-collect, Apache Kafka, ClickHouse, and Prometheus with alerts
+	$(MAKE) build
+	GOAMD64=$(GOAMD64) $(GO) build -trimpath -o bin/traffic ./deploy/demo/traffic
+	GOAMD64=$(GOAMD64) $(GO) build -trimpath -o bin/playground ./deploy/playground
+	@FULL=1 deploy/playground/playground.sh
 
 demo-collect: deps deps-engines ## the same network into intsink-collect, Apache Kafka and ClickHouse, and three questions in SQL
 	$(MAKE) build

@@ -4,18 +4,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source deploy/demo/network.sh
-engines=$(realpath "${INTSINK_ENGINES:-bin/engines}")
 ip netns add $client 2>/dev/null || fail "make demo-collect needs root and network namespaces"
 
 say "1. Four namespaces: client, INT domain, sink, server"
 make_network
 
 say "2. Apache Kafka, the collector, the sink, an INT source with three hops, a server"
-java=(java -Xmx384m -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp "$engines/kafka/lib/*")
-{ cat "$here/kafka.properties"; echo "log.dirs=$work/kafka"; } >"$work/kafka.properties"
-"${java[@]}" kafka.tools.StorageTool format -t q1Sh-9_ISia_zwGINzRvyQ -c "$work/kafka.properties" >"$work/format.log" 2>&1 || fail "Kafka's storage"
-ip netns exec $sink "${java[@]}" kafka.Kafka "$work/kafka.properties" >"$work/kafka.log" 2>&1 & pids+=($!)
-for _ in $(seq 60); do in_ns $sink kcat -b 127.0.0.1:9092 -L -t intsink.reports.v1 2>/dev/null | grep -q 'with 6 partitions' && break; sleep 1; done
+start_kafka
 cp "$here/collect.hcl" "$work/"
 ip netns exec $sink "$PWD/bin/intsink-collect" collect --config "$work/collect.hcl" >"$work/collect.log" 2>&1 & pids+=($!); collect_pid=$!
 wait_ready $collect_pid http://127.0.0.1:9466/readyz

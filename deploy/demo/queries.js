@@ -1,41 +1,24 @@
-// Makes the tables of deploy/collect in ClickHouse inside of this process (chdb), reads the
-// topic of records until it has as many as the second argument says, and prints the answers
+// Reads the topic of records into ClickHouse until it has as many as the second argument says, and prints the answers
 // to three questions of docs/queries.md. The first argument is a folder for the data.
-const fs = require('fs');
-const { Session } = require('chdb');
+const { open, question } = require('./session.js');
 
 const [, , dir, want] = process.argv;
-const session = new Session(dir);
+const session = open(dir);
 
 function run(sql, format) {
   try {
-    return session.query(sql, format || 'JSONEachRow');
+    return session(sql, format);
   } catch (e) {
     console.error(String(e.cause ? e.cause.message : e.message), '\n', sql);
     process.exit(1);
   }
 }
 
-function runFile(path) {
-  const text = fs.readFileSync(path, 'utf8').replace(/--.*$/gm, '').replaceAll('localhost:9092', '127.0.0.1:9092');
-  text.split(';').filter((sql) => sql.trim()).forEach((sql) => run(sql));
-}
-
-// question returns the SQL that docs/queries.md has under a name.
-function question(name, parameters) {
-  const found = fs.readFileSync('docs/queries.md', 'utf8').split('```sql\n').find((part) => part.startsWith(`-- ${name}\n`));
-  let sql = found.split('```')[0];
-  for (const [key, value] of Object.entries(parameters)) sql = sql.replaceAll(new RegExp(`\\{${key}:[^}]*\\}`, 'g'), value);
-  return sql;
-}
-
 function ask(title, name, parameters) {
   console.log(`\n${title}\n`);
-  console.log(run(question(name, parameters || {}), 'PrettyCompactMonoBlock'));
+  console.log(run(question(name, parameters), 'PrettyCompactMonoBlock'));
 }
 
-runFile('deploy/collect/clickhouse.sql');
-runFile('deploy/collect/clickhouse-kafka.sql');
 const count = () => Number(JSON.parse(run('SELECT toUInt32(uniqExact(id)) AS n FROM int.reports')).n);
 const end = Date.now() + 90000;
 // The tables per minute are filled behind int.reports.
