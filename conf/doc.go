@@ -51,7 +51,7 @@
 //  6. If it is not in the key of a flow: a bit of asks (engine/watch/compile.go) and the fact, its
 //     place in the packet and in the hash (facts.go). No packet is passed in C while a
 //     watch asks for a fact that AsksInFront does not return. To have packets passed: AsksInFront
-//     and setWatches (engine/watches.go), a bit Asks... (engine/fast/path.go, fast.h), its place in a
+//     and Adopt (engine/stage/match/match.go), a bit Asks... (engine/fast/path.go, fast.h), its place in a
 //     template (learn_hops.go, state.go, fast.h, layout.c), and facts_of (general.h).
 //
 // `go test ./conf ./cmd/intsink/internal/rules ./cmd/intsink/internal/flowapi ./internal/repotest` fails

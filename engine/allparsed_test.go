@@ -11,12 +11,13 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
+	"intsink/engine/burst"
 	"intsink/engine/event"
+	"intsink/engine/stage/tonetwork"
 	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/flows"
-
 	"intsink/internal/rounds"
 )
 
@@ -62,7 +63,7 @@ func newLinksBed(t *testing.T, tap bool, change func(*Rules)) *linksBed {
 	for i := range b.ports {
 		b.ports[i] = &chainQueue{memQueue: &memQueue{Pool: b.pool, Room: unlimited}}
 	}
-	links := []Link{{Network: b.ports[0], Host: b.ports[1], NetworkID: 1, HostID: 2}, {Network: b.ports[2], Host: b.ports[3], NetworkID: 3, HostID: 4}}
+	links := []burst.Link{{Network: b.ports[0], Host: b.ports[1], NetworkID: 1, HostID: 2}, {Network: b.ports[2], Host: b.ports[3], NetworkID: 3, HostID: 4}}
 	if tap {
 		links[0].Host = nil
 	}
@@ -84,7 +85,7 @@ func everyMarking() inthdr.Config {
 }
 
 // forget makes the worker take the long way with all it polls next: without templates.
-func (b *linksBed) forget() { b.fast.ParseAll() }
+func (b *linksBed) forget() { b.burst.Fast.ParseAll() }
 
 // round is what happens to a worker in one poll, and until the next.
 type round struct {
@@ -256,7 +257,7 @@ func TestLongWayChangesNothing(t *testing.T) {
 		},
 		"a link with INT of its own": func(r *Rules) {
 			sample(r, 3)
-			own := INTRules{INT: r.INT, DropMalformed: true, Leak: StripLeaks}
+			own := INTRules{INT: r.INT, DropMalformed: true, Leak: tonetwork.StripLeaks}
 			own.INT.Only = &inthdr.Only{VLANs: []inthdr.PortRange{{First: 0, Last: 0}}}
 			r.Own = []*INTRules{&own}
 		},
@@ -279,7 +280,7 @@ func TestLongWayChangesNothing(t *testing.T) {
 func sameTheLongWay(t *testing.T, tap, portable bool, nested [][]byte, change func(*Rules)) {
 	b, long, r := newLinksBed(t, tap, change), newLinksBed(t, tap, change), rand.New(rand.NewPCG(3, 9))
 	if portable {
-		b.fast.Portable()
+		b.burst.Fast.Portable()
 	}
 	for n := range rounds.Of(200, 8) {
 		x := newRound(t, r, tap, nested)
@@ -297,8 +298,8 @@ func sameTheLongWay(t *testing.T, tap, portable bool, nested [][]byte, change fu
 		}
 	}
 	c, least := b.counters.Links[1], uint64(rounds.Of(1000, 10))
-	if c.INT[inthdr.MD] < least || c.Leaked < least ||
-		!rounds.Race && (c.Direction[ToHost].Dropped[DropTxFull] == 0 || c.Direction[ToNetwork].Dropped[DropTxFull] == 0) {
+	if c.INT[inthdr.MD] < least || c.ToNetwork.Leaked < least ||
+		!rounds.Race && (c.Direction[burst.ToHost].Dropped[burst.DropTxFull] == 0 || c.Direction[burst.ToNetwork].Dropped[burst.DropTxFull] == 0) {
 		t.Errorf("counters %+v: want some of each", c)
 	}
 	for _, b := range []*linksBed{b, long} {

@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/capture"
+	"intsink/engine/aside/capture"
+	"intsink/engine/aside/checksum"
+	"intsink/engine/aside/mitigate"
+	"intsink/engine/burst"
 	"intsink/engine/event"
-	"intsink/engine/mitigate"
 	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
@@ -27,7 +29,7 @@ func (b *bed) capturing(rate float64, change func(*capture.Filter)) *capture.Cap
 		change(&f)
 	}
 	c := capture.New(f, math.MaxInt64, rate, 1<<18)
-	b.Capture(c)
+	b.Captures.Capture(c)
 	if c.Begun() {
 		b.t.Error("the capture has begun before the worker looked")
 	}
@@ -41,17 +43,10 @@ func (b *bed) capturing(rate float64, change func(*capture.Filter)) *capture.Cap
 // taken ends the capture and returns what it took, as text, and the packets.
 func (b *bed) taken(c *capture.Capture) (texts []string, packets [][]byte) {
 	b.t.Helper()
-	b.Capture(nil)
+	b.Captures.Capture(nil)
 	b.step(tickNs)
 	if !c.Ended() {
 		b.t.Error("the capture has not ended")
-	}
-	for _, l := range b.links {
-		for _, q := range []Queue{l.link.Network, l.link.Host} {
-			if _, ok := q.(*captureQueue); ok {
-				b.t.Error("a capture stands in front of a queue still")
-			}
-		}
 	}
 	var r capture.Record
 	for c.Next(&r) {
@@ -84,7 +79,7 @@ func textOf(r *capture.Record) string {
 		s += " malformed=" + r.Malformed.String()
 	}
 	if r.Dropped {
-		s += " drop=" + DropReason(r.Reason).String()
+		s += " drop=" + burst.DropReason(r.Reason).String()
 	}
 	return s
 }
@@ -114,8 +109,8 @@ func TestCaptureBeforeAndAfterINT(t *testing.T) {
 		t.Errorf("the first packet: %+v, want time %d and %d bytes", r, at, len(one))
 	}
 	texts, packets := b.taken(c)
-	sameTexts(t, texts, "net in all", "net in all new_flow", "net in", "host out all", "host out all new_flow", "host out", "host in", "net out", "host in leak", "net out leak")
-	sameFrames(t, packets, one, withINT(t, plain(2), nil), plain(4), plain(1), plain(2), plain(4), plain(3), plain(3), leak, leak)
+	sameTexts(t, texts, "net in all", "net in all new_flow", "net in", "host out all", "host out all new_flow", "host out", "host in", "host in leak", "net out", "net out leak")
+	sameFrames(t, packets, one, withINT(t, plain(2), nil), plain(4), plain(1), plain(2), plain(4), plain(3), leak, plain(3), leak)
 	b.pass(one)
 	if c.Next(&r) {
 		t.Error("a packet is captured after the end")
@@ -129,7 +124,7 @@ func captured(t *testing.T, change func(*capture.Filter), frames ...[]byte) []st
 	t.Helper()
 	b := mitigated(t, func(r *Rules) {
 		r.DropMalformed = true
-		r.Watches = []Watch{{Name: "web", Match: r.Watches[0].Match, Policy: allEvents(), Collectors: 1}, {Name: "all", Policy: allEvents(), Collectors: 1}}
+		r.Watches = []watch.Watch{{Name: "web", Match: r.Watches[0].Match, Policy: allEvents(), Collectors: 1}, {Name: "all", Policy: allEvents(), Collectors: 1}}
 		r.Watches[0].DestinationPort = []watch.PortRange{{First: 80, Last: 80}}
 	})
 	nine := mitigate.Match{Source: flowOne.Source}
@@ -157,7 +152,7 @@ func TestCaptureFilters(t *testing.T) {
 	full := withINT(t, plain(5), nil)
 	copy(full[len(full)-4:], []byte{8, 8, 8, 8})
 	frames := [][]byte{dropped, known, web, malformed, discard, full, plain(6)}
-	reason := func(r DropReason) func(*capture.Filter) { return func(f *capture.Filter) { f.Dropped = 1 << r } }
+	reason := func(r burst.DropReason) func(*capture.Filter) { return func(f *capture.Filter) { f.Dropped = 1 << r } }
 	for _, x := range []struct {
 		name   string
 		change func(*capture.Filter)
@@ -172,9 +167,9 @@ func TestCaptureFilters(t *testing.T) {
 		{"as they left", func(f *capture.Filter) { f.Stages = capture.Out; f.Watches = []string{"web", "x"} }, []string{"host out web new_flow"}},
 		{"an event", func(f *capture.Filter) { f.Events = event.Malformed.Set() | event.Leak.Set() }, []string{"net in malformed malformed=shim_length drop=malformed"}},
 		{"two things", func(f *capture.Filter) { f.Watches, f.Events = []string{"web"}, event.Malformed.Set() }, nil},
-		{"mitigation", reason(DropMitigation), []string{"net in all new_flow drop=mitigation"}},
-		{"int_discard", reason(DropDiscard), []string{"net in all new_flow drop=int_discard"}},
-		{"tx_full", reason(DropTxFull), []string{"host out all new_flow drop=tx_full"}},
+		{"mitigation", reason(burst.DropMitigation), []string{"net in all new_flow drop=mitigation"}},
+		{"int_discard", reason(burst.DropDiscard), []string{"net in all new_flow drop=int_discard"}},
+		{"tx_full", reason(burst.DropTxFull), []string{"host out all new_flow drop=tx_full"}},
 		{"malformed", func(f *capture.Filter) { f.Malformed = 1 << inthdr.ReasonLength }, []string{"net in malformed malformed=shim_length drop=malformed"}},
 		{"malformed, another", func(f *capture.Filter) { f.Malformed = 1 << inthdr.ReasonNPT }, nil},
 		{"match", func(f *capture.Filter) {
@@ -189,7 +184,7 @@ func TestCaptureFilters(t *testing.T) {
 // TestCaptureOfATap: what a tap sees is captured as it came.
 func TestCaptureOfATap(t *testing.T) {
 	b := newBed(t, nil)
-	b.links[0].link.Host = nil
+	b.links[0].Host = nil
 	c := b.capturing(1e6, nil)
 	b.pass(withINT(t, plain(1), nil), plain(2))
 	texts, _ := b.taken(c)
@@ -250,7 +245,7 @@ func TestCaptureIsBounded(t *testing.T) {
 func TestCaptureEndsByItself(t *testing.T) {
 	b := newBed(t, nil)
 	c := capture.New(wholePackets, b.now+5e6, 1e6, 1<<16)
-	b.Capture(c)
+	b.Captures.Capture(c)
 	b.step(tickNs)
 	b.pass(plain(1))
 	b.step(5e6)
@@ -262,7 +257,7 @@ func TestCaptureEndsByItself(t *testing.T) {
 	b.Reload(b.rules) // the worker looks at what was handed over
 	b.step(tickNs)
 	b.pass(plain(3))
-	if texts, _ := b.taken(c); len(texts) != 4 {
+	if texts, _ := b.taken(c); len(texts) != 2 {
 		t.Errorf("captured %q", texts)
 	}
 	last := b.capturing(1e6, nil)
@@ -280,7 +275,7 @@ func TestCaptureOverReload(t *testing.T) {
 	f := withINT(t, plain(1), nil)
 	b.pass(f)
 	r := *b.rules
-	r.Watches = []Watch{{Name: "none", Policy: allEvents()}, r.Watches[0]}
+	r.Watches = []watch.Watch{{Name: "none", Policy: allEvents()}, r.Watches[0]}
 	r.Watches[0].DestinationPort = []watch.PortRange{{First: 1, Last: 1}}
 	b.Reload(&r)
 	b.step(tickNs)
@@ -314,29 +309,30 @@ func TestCaptureChangesNothing(t *testing.T) {
 			b, quiet, r := newLinksBed(t, tap, change), newLinksBed(t, tap, change), rand.New(rand.NewPCG(4, 2))
 			c := capture.New(wholePackets, math.MaxInt64, 1e12, 1<<22)
 			for _, x := range []*linksBed{b, quiet} {
-				x.Capture(nil)
+				x.Captures.Capture(nil)
 				x.step(tickNs)
 			}
-			b.Capture(c)
-			b.change()
+			b.Captures.Capture(c)
+			b.stages.turns.Tick(b.now)
 			for range 100 {
 				x := newRound(t, r, tap, nested)
 				b.live(&x)
 				quiet.live(&x)
 				for _, w := range []*linksBed{b, quiet} {
 					for l := range w.counters.Links {
-						w.counters.Links[l].Checksums = [NumChecksumStates][NumChecksumStates]uint64{} // samples are of other packets
+						w.counters.Links[l].Checksum.Checksums = [checksum.NumStates][checksum.NumStates]uint64{} // samples are of other packets
 					}
 				}
 				b.sameAs(t, quiet)
 				for _, q := range b.ports {
 					q.RX = nil
 				}
-				b.Poll() // what was captured is complete
+				b.Poll()
+				b.stages.turns.Tick(b.now) // what was captured is complete
 				quiet.Poll()
 				b.hasCaptured(t, c, &x)
 			}
-			b.Capture(nil)
+			b.Captures.Capture(nil)
 			for _, b := range []*linksBed{b, quiet} {
 				b.Close()
 				b.handedOver()
@@ -365,7 +361,7 @@ func (b *linksBed) hasCaptured(t *testing.T, c *capture.Capture, x *round) {
 	}
 	for port, q := range b.ports {
 		came := x.frames[port][:min(len(x.frames[port]), mbuf.MaxBurst)]
-		if port == 1 && b.links[0].link.Host == nil {
+		if port == 1 && b.links[0].Host == nil {
 			came = nil
 		}
 		if !slices.EqualFunc(in[port], came, bytes.Equal) {

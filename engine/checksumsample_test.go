@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"intsink/engine/aside/checksum"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
@@ -13,7 +14,7 @@ import (
 
 // checksumsOf is what a sink that reads INT as c says has counted after one second of these
 // frames, one a burst.
-func checksumsOf(t *testing.T, c inthdr.Config, frames ...[]byte) (n [NumChecksumStates][NumChecksumStates]uint64) {
+func checksumsOf(t *testing.T, c inthdr.Config, frames ...[]byte) (n [checksum.NumStates][checksum.NumStates]uint64) {
 	t.Helper()
 	b := newBed(t, func(r *Rules) { r.INT = c })
 	for _, f := range frames {
@@ -21,7 +22,7 @@ func checksumsOf(t *testing.T, c inthdr.Config, frames ...[]byte) (n [NumChecksu
 		b.Poll()
 		b.step(1e9)
 	}
-	n = b.Snapshot().Links[0].Checksums
+	n = b.Snapshot().Links[0].Checksum.Checksums
 	b.balance()
 	return n
 }
@@ -62,21 +63,21 @@ func TestChecksumsAreSampled(t *testing.T) {
 		name          string
 		c             inthdr.Config
 		frame         []byte
-		before, after ChecksumState
+		before, after checksum.State
 	}{
-		{"adapted", c, adapted, ChecksumGood, ChecksumGood},
-		{"left alone", c, leftAlone, ChecksumBad, ChecksumBad},
-		{"left alone, and kept", keep, leftAlone, ChecksumBad, ChecksumGood},
-		{"adapted, and kept", keep, adapted, ChecksumGood, ChecksumBad},
-		{"no checksum", c, noSum, ChecksumNone, ChecksumNone},
-		{"UDP by port", c, withINT(t, plain(1), nil), ChecksumGood, ChecksumGood},
-		{"a UDP header made for INT", c, newUDP, ChecksumNone, ChecksumGood},
-		{"GRE", c, greFrame, NumChecksumStates, 0},
-		{"no INT", c, plain(1), NumChecksumStates, 0},
+		{"adapted", c, adapted, checksum.Good, checksum.Good},
+		{"left alone", c, leftAlone, checksum.Bad, checksum.Bad},
+		{"left alone, and kept", keep, leftAlone, checksum.Bad, checksum.Good},
+		{"adapted, and kept", keep, adapted, checksum.Good, checksum.Bad},
+		{"no checksum", c, noSum, checksum.None, checksum.None},
+		{"UDP by port", c, withINT(t, plain(1), nil), checksum.Good, checksum.Good},
+		{"a UDP header made for INT", c, newUDP, checksum.None, checksum.Good},
+		{"GRE", c, greFrame, checksum.NumStates, 0},
+		{"no INT", c, plain(1), checksum.NumStates, 0},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			want := [NumChecksumStates][NumChecksumStates]uint64{}
-			if x.before < NumChecksumStates {
+			want := [checksum.NumStates][checksum.NumStates]uint64{}
+			if x.before < checksum.NumStates {
 				want[x.before][x.after] = 2
 			}
 			if got := checksumsOf(t, x.c, x.frame, x.frame); got != want {
@@ -90,7 +91,7 @@ func TestChecksumsAreSampled(t *testing.T) {
 func TestChecksumSamplesAreFew(t *testing.T) {
 	f := withINT(t, plain(1), nil)
 	b := newBed(t, nil)
-	for range 8 * checksumPackets / 32 {
+	for range 8 * checksum.EveryPackets / 32 {
 		for range 32 {
 			b.network.RX = append(b.network.RX, bytes.Clone(f))
 		}
@@ -98,8 +99,8 @@ func TestChecksumSamplesAreFew(t *testing.T) {
 		b.host.TX = b.host.TX[:0]
 	}
 	b.step(2e6)
-	if n := b.Snapshot().Links[0].Checksums[ChecksumGood][ChecksumGood]; n != 8 {
-		t.Errorf("%d samples of %d packets, want 8", n, 8*checksumPackets)
+	if n := b.Snapshot().Links[0].Checksum.Checksums[checksum.Good][checksum.Good]; n != 8 {
+		t.Errorf("%d samples of %d packets, want 8", n, 8*checksum.EveryPackets)
 	}
 	b.balance()
 }
@@ -118,12 +119,12 @@ func TestChecksumOfChains(t *testing.T) {
 	if packet.Parse(f, len(f), &l) != packet.OK {
 		t.Fatal("not parsed")
 	}
-	v := b.burst.vec
+	v := b.burst.Vec
 	for cut := 42; cut < len(f)-1; cut++ {
 		for _, c := range []struct {
 			frame []byte
-			want  ChecksumState
-		}{{f, ChecksumGood}, {wrong, ChecksumBad}, {short, ChecksumBad}, {long, ChecksumBad}} {
+			want  checksum.State
+		}{{f, checksum.Good}, {wrong, checksum.Bad}, {short, checksum.Bad}, {long, checksum.Bad}} {
 			if !b.pool.AllocBulk(v, 3) {
 				t.Fatal("no mbufs")
 			}
@@ -132,7 +133,7 @@ func TestChecksumOfChains(t *testing.T) {
 			copy(v[2].SetLen(len(f)-cut-1), c.frame[cut+1:])
 			v[0].Chain(v[1])
 			v[0].Chain(v[2])
-			if got := checksumOf(v[0], &l); got != c.want {
+			if got := checksum.Of(v[0], &l); got != c.want {
 				t.Errorf("cut at %d: %v, want %v", cut, got, c.want)
 			}
 			b.pool.FreeBulk(v, 1)

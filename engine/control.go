@@ -8,8 +8,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"intsink/engine/mitigate"
+	"intsink/engine/episode"
 	"intsink/engine/reporting"
+	"intsink/engine/series"
+	"intsink/engine/usual"
 )
 
 // control is what other goroutines share with a worker: atomics, which the worker reads
@@ -17,18 +19,11 @@ import (
 type control struct {
 	stop    atomic.Bool
 	beat    atomic.Int64
-	pending atomic.Pointer[adoption]
+	pending atomic.Pointer[parts]
 	adopted atomic.Pointer[Rules] // by the last reload
 
-	changed         atomic.Bool // something below was handed over, or rules
-	askedMitigation atomic.Pointer[mitigate.Table]
-	inForce         atomic.Pointer[mitigate.Table] // of what was asked for
-	askedPass       atomic.Bool
-	askedCapture    atomic.Pointer[capturing]
-
-	mu        sync.Mutex // guards the rest; the worker only ever tries it
+	mu        sync.Mutex // guards published; the worker only ever tries it
 	published Counters
-	lastBad   BadPacket
 }
 
 // Idle says what a worker does while there is nothing to do: once more than After polls in a row
@@ -49,17 +44,17 @@ func (i *Idle) mostEmpty() uint64 {
 // Run polls until Stop is called. When it returns, every open report packet is in its ring and
 // every mbuf the worker held is free.
 func (w *Worker) Run(idle Idle) {
-	w.last = w.clock()
-	w.burst.now, w.pace.started = w.last, w.last
-	for !w.stop.Load() {
+	w.burst.Now = w.clock()
+	w.pace.start(w.burst.Now)
+	for !w.control.stop.Load() {
 		found := false
 		if w.mayLoop() {
 			found = w.pollInC(&idle)
 		} else {
 			found = w.pollInGo()
 		}
-		w.Tick(w.burst.now)
-		if idle.Sleep != nil && !found && w.empty > idle.After {
+		w.Tick(w.burst.Now)
+		if idle.Sleep != nil && !found && w.pace.empty > idle.After {
 			idle.Sleep()
 		}
 	}
@@ -73,116 +68,94 @@ func (w *Worker) Run(idle Idle) {
 // itself.
 func (w *Worker) pollInGo() bool {
 	if w.loop != nil {
-		w.endPollInC()
+		if began := w.loop.Restart(); began != 0 { // C has begun a poll of some links: Go polls all of them next
+			w.pace.endPoll(true, began)
+		}
 	}
 	found := w.Poll() > 0
 	if !found {
-		w.polled = w.clock()
-		w.burst.now = w.polled
+		w.burst.Now = w.clock()
+		w.pace.polled = w.burst.Now
 	}
-	w.endPoll(found, w.polled)
+	w.pace.endPoll(found, w.pace.polled)
 	return found
 }
 
-// endPoll counts a poll at now.
-func (w *Worker) endPoll(found bool, now int64) {
-	w.pace.note(now-w.last, now)
-	w.pace.poll(found, w.empty == 0, now-w.last)
-	w.last = now
-	if w.empty++; found {
-		w.empty = 0
-	}
-}
-
 // Stop makes Run return after the burst at hand. Safe from any goroutine.
-func (w *Worker) Stop() { w.stop.Store(true) }
+func (w *Worker) Stop() { w.control.stop.Store(true) }
 
 // Reload hands over new rules; the worker adopts them between two bursts. Safe
 // from any goroutine. Only what Rules hold can change while a worker runs.
-func (w *Worker) Reload(r *Rules) { w.hand(w.newAdoption(r, nil)) }
+func (w *Worker) Reload(r *Rules) { w.control.pending.Store(partsOf(r)) }
 
 // ReloadCollectors does as Reload when collectors come, go or change places: outlets are those of
 // r.Collectors, in that order. A collector whose outlet has the same ring or sender as before
 // keeps its sequence numbers and counters. For a collector that is gone the worker hands over
 // the open report packet, and does not use its outlet afterwards.
 func (w *Worker) ReloadCollectors(r *Rules, outlets []reporting.Outlet) {
-	w.hand(w.newAdoption(r, append([]reporting.Outlet{}, outlets...)))
+	p := partsOf(r)
+	p.exchange = w.reporter.Prepare(append([]reporting.Outlet{}, outlets...), r.Collectors)
+	w.control.pending.Store(p)
 }
 
-func (w *Worker) hand(a *adoption) {
-	w.pending.Store(a)
-	w.changed.Store(true)
-}
-
-// change takes over what other goroutines have handed over since the last tick.
-//
-//go:noinline
-func (w *Worker) change() {
-	w.changed.Store(false) // first: what is handed over from now on is seen by the next tick
-	if r := w.pending.Swap(nil); r != nil {
-		w.adopt(r)
-		w.adopted.Store(r.rules)
-		w.beginQuery()
-	}
-	w.mitigation, w.passing = w.askedMitigation.Load(), w.askedPass.Load()
-	w.inForce.Store(w.mitigation)
-	if x := w.askedCapture.Load(); x == nil || x.Ended() {
-		w.endCapture()
-	} else if x != w.capture {
-		w.beginCapture(x)
-	}
-	w.setEvery()
-}
+// PassAll makes packets pass as they came from the next tick on, both ways, with their INT,
+// and without anything being known of them: that is all a worker does that cannot keep up.
+// Rules of mitigation drop none meanwhile. False ends it. Safe from any goroutine.
+func (w *Worker) PassAll(pass bool) { w.stages.passAll.Ask(pass) }
 
 // Adopted tells whether the worker has adopted r, which Reload handed over, and nothing
 // since. Safe from any goroutine.
-func (w *Worker) Adopted(r *Rules) bool { return w.adopted.Load() == r }
+func (w *Worker) Adopted(r *Rules) bool { return w.control.adopted.Load() == r }
 
 // Snapshot copies the counters as they were when the worker last published
 // them, at most a few milliseconds ago. Safe from any goroutine.
 func (w *Worker) Snapshot() Counters {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := newCounters(len(w.published.Links), len(w.published.Collectors))
-	c.copyFrom(&w.published)
+	w.control.mu.Lock()
+	defer w.control.mu.Unlock()
+	c := newCounters(len(w.control.published.Links), len(w.control.published.Collectors))
+	c.copyFrom(&w.control.published)
 	return c
 }
 
 // Publish makes the counters of now those that Snapshot copies. It belongs to the
 // goroutine that polls, between two polls.
 func (w *Worker) Publish() {
-	w.mu.Lock()
+	w.control.mu.Lock()
 	w.publish()
-	w.mu.Unlock()
+	w.control.mu.Unlock()
 }
 
 // Beat is the time of the worker's last tick. Safe from any goroutine.
-func (w *Worker) Beat() int64 { return w.beat.Load() }
+func (w *Worker) Beat() int64 { return w.control.beat.Load() }
 
 // Close seals and hands over open report packets, frees what the worker holds and publishes
 // the last counters. Run calls it; a caller of Poll must call it, too.
 func (w *Worker) Close() {
 	now := w.clock()
-	w.endCapture()
+	w.Captures.Close()
 	w.reporter.Close(now)
 	w.Publish()
+}
+
+// Episodes are what happened in congested queues, over all workers of the sink.
+func (w *Worker) Episodes() *episode.Book { return w.detector.Episodes() }
+
+// Series is what queues, hops, segments and paths did in the last ten minutes and the last day.
+func (w *Worker) Series() *series.Places { return w.detector.Series() }
+
+// Usual is what queues, hops, segments and paths usually do, as all workers of the sink learn it.
+func (w *Worker) Usual() *usual.Usual { return w.detector.Usual() }
+
+// ParseAll has every packet parsed until rules are reloaded: for tests and benchmarks.
+func (w *Worker) ParseAll() {
+	for _, p := range w.readings.paths {
+		p.ParseAll()
+	}
 }
 
 // Release gives the worker's memory back. Nothing may be called after it.
 func (w *Worker) Release() {
 	w.table.Close()
 	w.detector.Close()
-	w.queries.paths.Close()
-}
-
-func (w *Worker) publish() {
-	w.counters.Detector = w.detector.Counters
-	w.counters.Flows = uint64(w.table.Len())
-	w.counters.Evictions, w.counters.Refused = w.table.Evictions(), w.table.Refused()
-	w.counters.Stretch = w.detector.Stretch
-	w.counters.Pace = w.pace.Pace
-	if w.pace.started != 0 && w.polled != 0 {
-		w.counters.Pace.TotalNs = w.polled - w.pace.started
-	}
-	w.published.copyFrom(&w.counters)
+	w.Questions.Close()
 }

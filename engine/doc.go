@@ -3,28 +3,19 @@
 // report, strip and transmit. "The life of a packet" in ARCHITECTURE.md follows a packet
 // through them, call by call.
 //
-//	worker.go     the worker; Poll, toHost and watch call the stages in their order; Tick
-//	pollinc.go    polls in C, which comes back to Go with the bursts that it has something to do with
-//	burst.go      a burst, and in which stage each of its fields is valid
-//	io.go         what a worker is connected to: queues, pools, links
-//	package fast  match, look up and pass, for headers that are known and packets that give no event: most of them
-//	parse.go      parse: headers and INT of the others; flowkey.go: the key of their flows
-//	lookup.go     look up: makes flows that are missing
-//	detect.go     detect: which packets are reported; age.go ends flows
-//	report.go     report: what a report is about; gather.go: packets that are reported alike;
-//	              fragment.go: which of their bytes it shows; package reporting builds and sends it
-//	strip.go      strip: removes INT that was kept for detect and report
-//	transmit.go   transmit: before and after the call that sends; drops.go reports packets that cannot leave
-//	longway.go    bursts with packets that are captured, verified or dropped by a rule; those that pass as they came
-//	checksumsample.go, verify.go  their checksums
-//	capturing.go, capturequeue.go  copies of packets, while a capture runs
-//	mitigation.go rules that drop packets, while there are any
-//	tonetwork.go  the other direction
-//	watches.go    which watch a flow belongs to; packets that have no flow
-//	shared.go     what all workers hold together: limits per port
-//	control.go    what other goroutines may call: Run, which polls and calls Tick; query.go
-//	pace.go       gaps between polls, busy time, sizes of bursts
-//	rules.go      what a worker is configured with, and a reload of it; counters.go: what it counts
+//	worker.go      the worker; the order in which its stages take a burst
+//	poll.go        polls in Go; pollinc.go: in C, which comes back to Go with the bursts that it has something to do with
+//	tick.go        what is due between bursts
+//	control.go     what other goroutines may call: Run, which polls and calls Tick
+//	rules.go       what a worker is configured with, and each stage's part of it; newworker.go
+//	counters.go    what a worker counts; pace.go: gaps between polls, busy time, sizes of bursts
+//	shared.go      what all workers hold together
+//
+//	package burst  what passes from stage to stage
+//	stage/...      a package each: one type Stage, with what it alone owns, one method that takes a burst. It calls no other
+//	aside/...      what is done with some bursts now and then, by the interface aside.Aside
+//	fast, event, watch, reporting  what stages decide with
+//	wire/...       formats
 //
 // A worker belongs to the goroutine that calls Run, or Poll and Tick. It owns its
 // flow table, its detector and its open report packets; nothing is shared or

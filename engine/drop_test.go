@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
@@ -101,7 +102,7 @@ func TestRefusedPacketsAreReported(t *testing.T) {
 	b.expect(frames(one), nil) // refresh was restarted, too
 	b.balance()
 	c := b.Snapshot()
-	if d := c.Links[0].Direction[ToHost]; d.Dropped[DropTxFull] != 7 || c.Reported[event.Drop] != 4 || c.Detector.Fired[event.Drop] != 7 ||
+	if d := c.Links[0].Direction[burst.ToHost]; d.Dropped[burst.DropTxFull] != 7 || c.Reported[event.Drop] != 4 || c.Detector.Fired[event.Drop] != 7 ||
 		c.Detector.Suppressed[event.Drop][event.SuppressInterval] != 3 {
 		t.Errorf("dropped %v, counters %+v", d.Dropped, c)
 	}
@@ -207,11 +208,11 @@ func TestMalformedIsDroppedByPolicy(t *testing.T) {
 // TestNothingOfATapIsDropped: its packets go nowhere, so that no policy drops them and no report says so.
 func TestNothingOfATapIsDropped(t *testing.T) {
 	b := explained(t, func(r *Rules) { r.DropMalformed = true })
-	b.remake(func(c *WorkerConfig) { c.Links = []Link{{Network: b.network, NetworkID: 1}} })
+	b.remake(func(c *WorkerConfig) { c.Links = []burst.Link{{Network: b.network, NetworkID: 1}} })
 	b.expect(frames(bad(t, 1)), nil, "malformed")
 	b.step(2e6)
-	if l := b.Snapshot().Links[0]; l.Direction[ToHost].Dropped[DropTap] != 1 || l.Direction[ToHost].Dropped[DropMalformed] != 0 {
-		t.Errorf("malformed %v, dropped %v", l.Malformed, l.Direction[ToHost].Dropped)
+	if l := b.Snapshot().Links[0]; l.Direction[burst.ToHost].Dropped[burst.DropTap] != 1 || l.Direction[burst.ToHost].Dropped[burst.DropMalformed] != 0 {
+		t.Errorf("malformed %v, dropped %v", l.Malformed, l.Direction[burst.ToHost].Dropped)
 	}
 }
 
@@ -223,7 +224,7 @@ func TestWatchesThatDoNotAsk(t *testing.T) {
 		})
 	}
 	b := explained(t, func(r *Rules) {
-		r.Watches = []Watch{{Name: "deaf", Match: watch.Match{SourcePort: []watch.PortRange{{First: 1024, Last: 1024}}}, Collectors: 1}, r.Watches[0]}
+		r.Watches = []watch.Watch{{Name: "deaf", Match: watch.Match{SourcePort: []watch.PortRange{{First: 1024, Last: 1024}}}, Collectors: 1}, r.Watches[0]}
 		deaf := r.Watches[1].Policy
 		deaf.Events = event.NewFlow.Set()
 		r.Watches[0].Policy = deaf

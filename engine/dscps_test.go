@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"intsink/engine/burst"
+	"intsink/engine/stage/tonetwork"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 )
@@ -33,15 +35,15 @@ func TestSeveralDSCPsMarkINT(t *testing.T) {
 				t.Errorf("%s, %+v: left %x\nwant %x", name, c, b.host.TX, want)
 			}
 			b.step(2e6)
-			if l := b.Snapshot().Links[0]; l.INT[inthdr.MD] != 3 || l.Direction[ToHost].Forwarded != 3 {
+			if l := b.Snapshot().Links[0]; l.INT[inthdr.MD] != 3 || l.Direction[burst.ToHost].Forwarded != 3 {
 				t.Errorf("%s, %+v: %+v", name, c, l)
 			}
 		}
 	}
 	b, left, c := fromHosts(t, several, flowWith(29, nil).Frame(40, 1), flowWith(46, nil).Frame(40, 1), flowWith(23, nil).Frame(40, 1))
 	want := [][]byte{flowWith(46, nil).Frame(40, 1), flowWith(46, nil).Frame(40, 1), flowWith(0, nil).Frame(40, 1)}
-	if !slices.EqualFunc(left, want, bytes.Equal) || c.Marked[MarkCleared] != 2 {
-		t.Errorf("of hosts left %x\nmarked %v", left, c.Marked)
+	if !slices.EqualFunc(left, want, bytes.Equal) || c.ToNetwork.Marked[tonetwork.MarkCleared] != 2 {
+		t.Errorf("of hosts left %x\nmarked %v", left, c.ToNetwork.Marked)
 	}
 	b.balance()
 }

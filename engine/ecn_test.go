@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
@@ -96,9 +97,9 @@ func TestCongestionMarksOfTunnels(t *testing.T) {
 						b.Poll()
 					}
 					b.step(2e6)
-					d, reported := b.Snapshot().Links[0].Direction[ToHost], b.Snapshot().Reported[event.Drop]
+					d, reported := b.Snapshot().Links[0].Direction[burst.ToHost], b.Snapshot().Reported[event.Drop]
 					if want := rfc6040[inner][outer]; want == 9 {
-						if len(b.host.TX) != 0 || d.Dropped[DropCongested] != 2 || reported != 1 {
+						if len(b.host.TX) != 0 || d.Dropped[burst.DropCongested] != 2 || reported != 1 {
 							t.Errorf("left %x, dropped %v, %d drop reports", b.host.TX, d.Dropped, reported)
 						}
 					} else {
@@ -134,7 +135,7 @@ func TestCongestedInASecondTunnel(t *testing.T) {
 	b.network.RX = [][]byte{marked}
 	b.Poll()
 	b.step(2e6)
-	if d, reported := b.Snapshot().Links[0].Direction[ToHost], b.Snapshot().Reported[event.Drop]; len(b.host.TX) != 0 || d.Dropped[DropCongested] != 1 || reported != 1 {
+	if d, reported := b.Snapshot().Links[0].Direction[burst.ToHost], b.Snapshot().Reported[event.Drop]; len(b.host.TX) != 0 || d.Dropped[burst.DropCongested] != 1 || reported != 1 {
 		t.Errorf("left %x, dropped %v, %d drop reports", b.host.TX, d.Dropped, reported)
 	}
 	b.balance()
@@ -152,7 +153,7 @@ func TestCongestedWithoutWatches(t *testing.T) {
 	b.network.RX = [][]byte{marked}
 	b.Poll()
 	b.step(2e6)
-	if d := b.Snapshot().Links[0].Direction[ToHost]; len(b.host.TX) != 0 || d.Dropped[DropCongested] != 1 {
+	if d := b.Snapshot().Links[0].Direction[burst.ToHost]; len(b.host.TX) != 0 || d.Dropped[burst.DropCongested] != 1 {
 		t.Errorf("left %x, dropped %v", b.host.TX, d.Dropped)
 	}
 	b.balance()
@@ -203,7 +204,7 @@ func TestCongestionMarksOfOneFlow(t *testing.T) {
 				}
 			}
 			b.step(2e6)
-			if d := b.Snapshot().Links[0].Direction[ToHost].Dropped[DropCongested]; d != dropped || dropped == 0 {
+			if d := b.Snapshot().Links[0].Direction[burst.ToHost].Dropped[burst.DropCongested]; d != dropped || dropped == 0 {
 				t.Errorf("%d dropped, want %d", d, dropped)
 			}
 			b.balance()

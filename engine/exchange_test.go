@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
+	"intsink/engine/burst"
+	"intsink/engine/stage/transmit"
 	"intsink/engine/wire/intgen"
 )
 
@@ -45,15 +47,15 @@ func TestBothWaysInOnePoll(t *testing.T) {
 	}{
 		{64, 40, 40, 1},
 		{10, 40, 40, 4},
-		{5, 45, 45, 1 + txRetries},
-		{5, 64, 45, 1 + txRetries},
-		{0, 3, 0, 1 + txRetries},
+		{5, 45, 45, 1 + transmit.Retries},
+		{5, 64, 45, 1 + transmit.Retries},
+		{0, 3, 0, 1 + transmit.Retries},
 		{5, 0, 0, 1},
 	} {
 		b := newBed(t, nil)
 		slow := &slowQueue{memQueue: b.host, most: c.most, pass: func() { b.now += 50e3 }}
 		var network, host listener
-		l := b.links[0].link
+		l := b.links[0].Link
 		l.Host, l.NetworkStation, l.HostStation = slow, &network, &host
 		start := b.now
 		b.clock = func() int64 { b.now += 1000; return b.now }
@@ -93,7 +95,7 @@ func TestBothWaysInOnePoll(t *testing.T) {
 		}
 		b.balance()
 		d := b.Snapshot().Links[0].Direction
-		if d[ToHost].Dropped[DropTxFull] != uint64(c.packets-c.forwarded) || d[ToNetwork].Forwarded != 3 {
+		if d[burst.ToHost].Dropped[burst.DropTxFull] != uint64(c.packets-c.forwarded) || d[burst.ToNetwork].Forwarded != 3 {
 			t.Errorf("%+v: counted %+v", c, d)
 		}
 	}
@@ -122,8 +124,8 @@ func TestDropsAndRefusalsWhileTheHostSends(t *testing.T) {
 		t.Errorf("%d reports of the first packet that was refused, want 1", refused)
 	}
 	b.balance()
-	d := b.Snapshot().Links[0].Direction[ToHost]
-	if d.Dropped[DropDiscard] != 2 || d.Dropped[DropTxFull] != 2 || d.Forwarded != 1 {
+	d := b.Snapshot().Links[0].Direction[burst.ToHost]
+	if d.Dropped[burst.DropDiscard] != 2 || d.Dropped[burst.DropTxFull] != 2 || d.Forwarded != 1 {
 		t.Errorf("%+v", d)
 	}
 }
@@ -132,7 +134,7 @@ func TestDropsAndRefusalsWhileTheHostSends(t *testing.T) {
 func TestTapBesideALink(t *testing.T) {
 	b := newBed(t, nil)
 	tap := &memQueue{Pool: b.pool}
-	b.remake(func(c *WorkerConfig) { c.Links = []Link{{Name: "tap", Network: tap, NetworkID: 1}, c.Links[0]} })
+	b.remake(func(c *WorkerConfig) { c.Links = []burst.Link{{Name: "tap", Network: tap, NetworkID: 1}, c.Links[0]} })
 	discard := withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) { s.Discard = true })
 	tap.RX = frames(withINT(t, plain(1), nil), discard, plain(2))
 	b.network.RX, b.host.RX = frames(plain(3)), frames(plain(4))
@@ -140,7 +142,7 @@ func TestTapBesideALink(t *testing.T) {
 		t.Errorf("%d packets, %d and %d forwarded, %d held", n, len(b.host.TX), len(b.network.TX), b.pool.InUse())
 	}
 	b.balance()
-	if d := b.Snapshot().Links[0].Direction[ToHost]; d.Received != 3 || d.Dropped[DropTap]+d.Dropped[DropDiscard] != 3 {
+	if d := b.Snapshot().Links[0].Direction[burst.ToHost]; d.Received != 3 || d.Dropped[burst.DropTap]+d.Dropped[burst.DropDiscard] != 3 {
 		t.Errorf("%+v", d)
 	}
 }

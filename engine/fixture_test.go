@@ -7,9 +7,11 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
+	"intsink/engine/burst"
 	"intsink/engine/enginetest"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
+	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/report"
@@ -70,7 +72,7 @@ func newSharedBed(t *testing.T, s *Shared, change func(*Rules)) *bed {
 	port := uint16(5000)
 	r := &Rules{
 		INT:        inthdr.Config{UDPPort: &port, Version2: true},
-		Watches:    []Watch{{Name: "all", Policy: allEvents(), Collectors: 1}},
+		Watches:    []watch.Watch{{Name: "all", Policy: allEvents(), Collectors: 1}},
 		Collectors: []reporting.Collector{{Address: netip.MustParseAddrPort("192.0.2.10:8555"), MaxPayload: 1358}},
 		Report: reporting.Rules{
 			MdBits: report.MdInterfaces | report.MdHopLatency, Fragment: 128,
@@ -81,7 +83,7 @@ func newSharedBed(t *testing.T, s *Shared, change func(*Rules)) *bed {
 		change(r)
 	}
 	b.config = WorkerConfig{
-		Links:   []Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
+		Links:   []burst.Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
 		Outlets: []reporting.Outlet{{Ring: b.ring}}, PacketPool: b.pool, ReportPool: b.reports,
 		NodeID: 3, HwID: 5, Seed: 7, Rules: r, Shared: s,
 		Flows: flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9},
@@ -96,6 +98,15 @@ func (b *bed) remake(change func(*WorkerConfig)) {
 	b.Worker.Close()
 	change(&b.config)
 	b.Worker = NewWorker(b.config)
+}
+
+// reload has the worker adopt its rules as change changes them.
+func (b *bed) reload(change func(*Rules)) {
+	r := *b.rules
+	r.Watches = slices.Clone(r.Watches)
+	change(&r)
+	b.Reload(&r)
+	b.takeOver()
 }
 
 // setBudgets gives the first collectors these budgets.
@@ -142,7 +153,7 @@ func (b *bed) balance() {
 				sum += n
 			}
 			if x.Received != sum {
-				b.t.Errorf("%v: received %d, forwarded and dropped %d", Direction(d), x.Received, sum)
+				b.t.Errorf("%v: received %d, forwarded and dropped %d", burst.Direction(d), x.Received, sum)
 			}
 		}
 	}

@@ -52,8 +52,8 @@ func (f *flooded) poll() {
 	f.b.now += 13_000 // five million packets a second
 	f.Poll()
 	f.Tick(f.b.now)
-	if n := f.b.ring.Pop(f.b.burst.tx, mbuf.MaxBurst); n > 0 {
-		f.b.reports.FreeBulk(f.b.burst.tx, n)
+	if n := f.b.ring.Pop(f.b.burst.Kept, mbuf.MaxBurst); n > 0 {
+		f.b.reports.FreeBulk(f.b.burst.Kept, n)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
@@ -263,7 +264,7 @@ func TestTooDeep(t *testing.T) {
 					if l.Malformed[inthdr.ReasonTooDeep] != 2 {
 						t.Errorf("malformed %v", l.Malformed)
 					}
-					dropped := l.Direction[ToHost].Dropped[DropMalformed]
+					dropped := l.Direction[burst.ToHost].Dropped[burst.DropMalformed]
 					if drop && (dropped != 2 || len(b.host.TX) != 0) || !drop && (dropped != 0 || len(b.host.TX) != 2 || !bytes.Equal(b.host.TX[0], frame)) {
 						t.Errorf("drop %v: %d dropped, left %x", drop, dropped, b.host.TX)
 					}

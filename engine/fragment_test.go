@@ -70,9 +70,9 @@ func TestFragmentsOfChains(t *testing.T) {
 				b := longBed(t, c.change)
 				for k := range 4 {
 					b.host.TX = nil
-					b.burst.vec[0], b.burst.vec[1] = b.chainOf(c.marked, sizes...), b.chainOf(c.marked, sizes...)
-					b.burst.n, b.burst.now = 2, b.now
-					b.toHost(&b.links[0], b.burst)
+					b.burst.Vec[0], b.burst.Vec[1] = b.chainOf(c.marked, sizes...), b.chainOf(c.marked, sizes...)
+					b.burst.N, b.burst.Now = 2, b.now
+					b.stages.toHost(&b.links[0], b.burst)
 					b.exchange(&b.links[0], b.burst)
 					b.step(2e6)
 					if len(b.host.TX) != 2 || !bytes.Equal(b.host.TX[0], orig) || !bytes.Equal(b.host.TX[1], orig) {
@@ -103,8 +103,8 @@ func TestFramesOfChains(t *testing.T) {
 		r.DropMalformed = true
 		r.Watches[0].Policy.Events |= event.Malformed.Set() | event.Drop.Set()
 	})
-	b.burst.vec[0], b.burst.n, b.burst.now = b.chainOf(marked, 100, 2048), 1, b.now
-	b.toHost(&b.links[0], b.burst)
+	b.burst.Vec[0], b.burst.N, b.burst.Now = b.chainOf(marked, 100, 2048), 1, b.now
+	b.stages.toHost(&b.links[0], b.burst)
 	b.exchange(&b.links[0], b.burst)
 	b.step(2e6)
 	got := b.sealed()

@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	"intsink/dpdk/ring"
+	"intsink/engine/burst"
 	"intsink/engine/enginetest"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
+	"intsink/engine/stage/tonetwork"
 	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
@@ -56,8 +58,8 @@ func TestINTOfSomePacketsOnly(t *testing.T) {
 			}
 			b.step(2e6)
 			l := b.Snapshot().Links[0]
-			if l.INT[inthdr.MD] != 4*c.int || l.Leaked != c.int || slices.Max(l.Malformed[:]) != 0 || l.Marked != [NumMarkActions]uint64{} {
-				t.Errorf("INT %v, leaked %d, malformed %v, marked %v", l.INT, l.Leaked, l.Malformed, l.Marked)
+			if l.INT[inthdr.MD] != 4*c.int || l.ToNetwork.Leaked != c.int || slices.Max(l.Malformed[:]) != 0 || l.ToNetwork.Marked != [tonetwork.NumMarkActions]uint64{} {
+				t.Errorf("INT %v, leaked %d, malformed %v, marked %v", l.INT, l.ToNetwork.Leaked, l.Malformed, l.ToNetwork.Marked)
 			}
 			b.balance()
 		})
@@ -69,7 +71,7 @@ func twoLinks(t *testing.T, change func(*Rules)) (b *bed, network, host *memQueu
 	b = newBed(t, change)
 	network, host = enginetest.NewPort(b.pool), enginetest.NewPort(b.pool)
 	b.remake(func(c *WorkerConfig) {
-		c.Links = append(c.Links, Link{Name: "other", Network: network, Host: host, NetworkID: 3, HostID: 4})
+		c.Links = append(c.Links, burst.Link{Name: "other", Network: network, Host: host, NetworkID: 3, HostID: 4})
 		for len(c.Outlets) < len(c.Rules.Collectors) {
 			c.Outlets = append(c.Outlets, reporting.Outlet{Ring: ring.New(64)})
 		}
@@ -83,7 +85,7 @@ func TestLinksWithINTOfTheirOwn(t *testing.T) {
 	byPort, mark := withINT(t, plain(1), nil), withINT(t, plain(1), byDSCP)
 	unsound := bytes.Clone(mark)
 	unsound[14+20+8] = 0xf0 // a type that no document has
-	own := &INTRules{INT: inthdr.Config{DSCP: []inthdr.DSCP{{Value: 23, Mask: 63}}, Version2: true}, DropMalformed: true, Leak: DropLeaks}
+	own := &INTRules{INT: inthdr.Config{DSCP: []inthdr.DSCP{{Value: 23, Mask: 63}}, Version2: true}, DropMalformed: true, Leak: tonetwork.DropLeaks}
 	b, network, host := twoLinks(t, func(r *Rules) { r.Own = []*INTRules{nil, own} })
 	sent := [][]byte{byPort, mark, unsound}
 	poll := func(when string, first, second [][]byte) {
@@ -104,8 +106,8 @@ func TestLinksWithINTOfTheirOwn(t *testing.T) {
 	}
 	b.step(2e6)
 	l := b.Snapshot().Links
-	if l[0].INT[inthdr.MD] != 4 || l[1].INT[inthdr.MD] != 4 || l[0].Leaked != 1 || l[1].Leaked != 1 ||
-		slices.Max(l[0].Malformed[:]) != 0 || l[1].Malformed[inthdr.ReasonType] != 4 || l[1].Direction[ToHost].Dropped[DropMalformed] != 4 {
+	if l[0].INT[inthdr.MD] != 4 || l[1].INT[inthdr.MD] != 4 || l[0].ToNetwork.Leaked != 1 || l[1].ToNetwork.Leaked != 1 ||
+		slices.Max(l[0].Malformed[:]) != 0 || l[1].Malformed[inthdr.ReasonType] != 4 || l[1].Direction[burst.ToHost].Dropped[burst.DropMalformed] != 4 {
 		t.Errorf("%+v", l)
 	}
 	with, without := *b.rules, *b.rules
@@ -130,12 +132,12 @@ func TestWatchesByLink(t *testing.T) {
 	for _, asked := range []bool{false, true} {
 		b, network, host := twoLinks(t, func(r *Rules) {
 			r.Collectors = append(r.Collectors, reporting.Collector{Address: netip.MustParseAddrPort("192.0.2.11:8555"), MaxPayload: 1358})
-			r.Watches = []Watch{
+			r.Watches = []watch.Watch{
 				{Name: "other", Match: watch.Match{Ingress: []uint16{watch.IngressOf(1, false), watch.IngressOf(1, true)}}, Policy: policy, Collectors: 2},
 				{Name: "edge", Match: watch.Match{Ingress: []uint16{watch.IngressOf(0, false)}}, Policy: policy, Collectors: 1},
 			}
 			if asked { // a fact that C does not know: every packet is Go's
-				r.Watches = append(r.Watches, Watch{Match: watch.Match{VNI: []watch.VNIRange{{First: 9, Last: 9}}}})
+				r.Watches = append(r.Watches, watch.Watch{Match: watch.Match{VNI: []watch.VNIRange{{First: 9, Last: 9}}}})
 			}
 		})
 		packet, unsound := withINT(t, plain(1), nil), withINT(t, plain(2), nil)

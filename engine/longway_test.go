@@ -4,7 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"intsink/engine/mitigate"
+	"intsink/engine/aside/mitigate"
+	"intsink/engine/burst"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 )
@@ -34,10 +35,10 @@ func TestPassAll(t *testing.T) {
 	b.network.TX = nil
 	b.Publish()
 	c := b.Snapshot().Links[0]
-	if d := c.Direction; d[ToHost].Received != 3 || d[ToHost].Forwarded != 3 || d[ToNetwork].Received != 1 || d[ToNetwork].Forwarded != 1 || c.Passed != 3 {
-		t.Errorf("%+v, passed %d", d, c.Passed)
+	if d := c.Direction; d[burst.ToHost].Received != 3 || d[burst.ToHost].Forwarded != 3 || d[burst.ToNetwork].Received != 1 || d[burst.ToNetwork].Forwarded != 1 || c.PassAll.Passed != 3 {
+		t.Errorf("%+v, passed %d", d, c.PassAll.Passed)
 	}
-	if c.INT != (LinkCounters{}).INT || c.Malformed != (LinkCounters{}).Malformed || c.Leaked != 0 || b.Snapshot().Flows != 0 {
+	if c.INT != (LinkCounters{}).INT || c.Malformed != (LinkCounters{}).Malformed || c.ToNetwork.Leaked != 0 || b.Snapshot().Flows != 0 {
 		t.Errorf("%+v", c)
 	}
 	b.passAll(false)
@@ -80,7 +81,7 @@ func TestPassAllCountsRefusals(t *testing.T) {
 		t.Errorf("%d frames, reports %q", len(host), reports)
 	}
 	b.Publish()
-	if d := b.Snapshot().Links[0].Direction[ToHost]; d.Dropped[DropTxFull] != 1 || d.Received != 2 || d.Forwarded != 1 {
+	if d := b.Snapshot().Links[0].Direction[burst.ToHost]; d.Dropped[burst.DropTxFull] != 1 || d.Received != 2 || d.Forwarded != 1 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"intsink/engine/aside/mitigate"
+	"intsink/engine/burst"
 	"intsink/engine/event"
-	"intsink/engine/mitigate"
 	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
@@ -17,29 +18,29 @@ import (
 // mitigated is a bed whose link has mitigation.
 func mitigated(t *testing.T, change func(*Rules)) *bed {
 	b := explained(t, change)
-	b.Worker.links[0].link.Mitigation = true
+	b.Worker.links[0].Mitigation = true
 	return b
 }
 
 // Mitigate hands rules over, and lets the worker take them over as its next tick does.
 func (b *bed) Mitigate(t *mitigate.Table) {
-	b.Worker.Mitigate(t)
-	b.change()
+	b.Worker.Mitigation.Mitigate(t)
+	b.stages.turns.Tick(b.now)
 }
 
 // TestMitigationBeginsAndEndsWithATick.
 func TestMitigationBeginsAndEndsWithATick(t *testing.T) {
 	b := mitigated(t, nil)
-	b.Worker.Mitigate(mitigate.New([]*mitigate.Rule{b.rule(flowOne, mitigate.Drop, 0)}))
+	b.Worker.Mitigation.Mitigate(mitigate.New([]*mitigate.Rule{b.rule(flowOne, mitigate.Drop, 0)}))
 	b.step(tickNs)
 	host, _ := b.pass(plain(1))
 	sameFrames(t, host)
-	b.Worker.Mitigate(nil)
-	if b.Mitigates(nil) {
+	b.Worker.Mitigation.Mitigate(nil)
+	if b.Mitigation.Mitigates(nil) {
 		t.Error("the rules are said to have ended before the worker looked")
 	}
 	b.step(tickNs)
-	if !b.Mitigates(nil) {
+	if !b.Mitigation.Mitigates(nil) {
 		t.Error("the rules are said to hold still")
 	}
 	host, _ = b.pass(plain(1))
@@ -113,7 +114,7 @@ func TestMitigationDropsAFlow(t *testing.T) {
 	sameFrames(t, host, plain(1))
 	b.balance()
 	c := &b.Snapshot().Links[0]
-	if n := c.Direction[ToHost].Dropped[DropMitigation]; n != 4 || c.Mitigation.Dropped[mitigate.Drop] != 4 || c.INT[inthdr.MD] != 8 {
+	if n := c.Direction[burst.ToHost].Dropped[burst.DropMitigation]; n != 4 || c.Mitigation.Dropped[mitigate.Drop] != 4 || c.INT[inthdr.MD] != 8 {
 		t.Errorf("%d dropped, counted %+v, INT %d; want 4, 4, 8", n, c.Mitigation, c.INT[inthdr.MD])
 	}
 }
@@ -239,8 +240,8 @@ func TestMitigationAndOtherDrops(t *testing.T) {
 			host, _ := b.pass(discard, unsound, withINT(t, plain(1), nil), plain(1))
 			sameFrames(t, host)
 			b.balance()
-			d := &b.Snapshot().Links[0].Direction[ToHost].Dropped
-			if d[DropMitigation] != 3 || d[DropMalformed] != 1 || d[DropDiscard] != 0 || r.Counters().DroppedPackets != 3 {
+			d := &b.Snapshot().Links[0].Direction[burst.ToHost].Dropped
+			if d[burst.DropMitigation] != 3 || d[burst.DropMalformed] != 1 || d[burst.DropDiscard] != 0 || r.Counters().DroppedPackets != 3 {
 				t.Errorf("dropped %d, the rule counts %+v", d, r.Counters())
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"intsink/engine/burst"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 )
@@ -111,8 +112,8 @@ func TestDiscardInside(t *testing.T) {
 		b.network.RX = [][]byte{marked}
 		b.Poll()
 		b.step(2e6)
-		if c := b.Snapshot(); len(b.host.TX) != 0 || c.Links[0].Direction[ToHost].Dropped[DropDiscard] != 1 {
-			t.Errorf("%s: forwarded %d packets, dropped %v", n.name, len(b.host.TX), c.Links[0].Direction[ToHost].Dropped)
+		if c := b.Snapshot(); len(b.host.TX) != 0 || c.Links[0].Direction[burst.ToHost].Dropped[burst.DropDiscard] != 1 {
+			t.Errorf("%s: forwarded %d packets, dropped %v", n.name, len(b.host.TX), c.Links[0].Direction[burst.ToHost].Dropped)
 		}
 		b.balance()
 	}
@@ -126,7 +127,7 @@ func TestUnsoundInside(t *testing.T) {
 			at := bytes.LastIndex(marked, []byte{0x20, 0, 5, 5}) // the inner MD header
 			marked[at] = 0x70                                    // version 7
 			b := nestedBed(t)
-			b.reading.DropMalformed = drop
+			b.reload(func(r *Rules) { r.DropMalformed = drop })
 			b.network.RX = [][]byte{marked}
 			b.Poll()
 			if drop && len(b.host.TX) != 0 || !drop && (len(b.host.TX) != 1 || !bytes.Contains(b.host.TX[0], []byte{0x70, 0, 5, 5})) {
@@ -148,7 +149,7 @@ func TestReportOfUnsoundInside(t *testing.T) {
 		_, marked := n.frames(t, nil)
 		marked[bytes.LastIndex(marked, []byte{0x20, 0, 5, 5})] = 0x70 // version 7
 		b := nestedBed(t)
-		b.rules.Watches[0].Policy.Sample = 0
+		b.reload(func(r *Rules) { r.Watches[0].Policy.Sample = 0 })
 		b.network.RX = [][]byte{marked}
 		b.Poll()
 		b.step(2e6)
@@ -174,8 +175,8 @@ func TestLeakInside(t *testing.T) {
 	b.host.RX = [][]byte{wrapped}
 	b.Poll()
 	b.step(2e6)
-	if c := b.Snapshot(); c.Links[0].Leaked != 1 || len(b.network.TX) != 1 || !bytes.Equal(b.network.TX[0], wrapped) {
-		t.Errorf("%d leaks, forwarded %x", c.Links[0].Leaked, b.network.TX)
+	if c := b.Snapshot(); c.Links[0].ToNetwork.Leaked != 1 || len(b.network.TX) != 1 || !bytes.Equal(b.network.TX[0], wrapped) {
+		t.Errorf("%d leaks, forwarded %x", c.Links[0].ToNetwork.Leaked, b.network.TX)
 	}
 	b.balance()
 }

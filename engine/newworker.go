@@ -3,21 +3,35 @@
 package engine
 
 import (
+	"intsink/engine/aside"
+	"intsink/engine/aside/capture"
+	"intsink/engine/aside/checksum"
+	"intsink/engine/aside/inspect"
+	"intsink/engine/aside/mitigate"
+	"intsink/engine/aside/passall"
+	"intsink/engine/aside/verify"
+	"intsink/engine/burst"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
 	"intsink/engine/reporting"
-	"intsink/engine/watch"
+	"intsink/engine/stage/detect"
+	"intsink/engine/stage/lookup"
+	"intsink/engine/stage/match"
+	"intsink/engine/stage/parse"
+	"intsink/engine/stage/report"
+	"intsink/engine/stage/strip"
+	"intsink/engine/stage/tonetwork"
+	"intsink/engine/stage/transmit"
 	"intsink/flows"
 )
 
 // WorkerConfig is what one worker owns and, but for Buckets and Shared, never shares.
 type WorkerConfig struct {
-	Links      []Link
+	Links      []burst.Link
 	Outlets    []reporting.Outlet // one per collector, in Rules.Collectors' order
 	Shared     *Shared            // what all workers hold together; nil: the worker is the only one
-	Stations   []Station          // those of all ports by which reports leave
-	PacketPool Pool               // frees packets; any pool can free the mbufs of every pool
-	ReportPool Pool               // report packets are born here
+	Stations   []burst.Station    // those of all ports by which reports leave
+	PacketPool burst.Pool         // frees packets; any pool can free the mbufs of every pool
+	ReportPool burst.Pool         // report packets are born here
 	NodeID     uint32
 	HwID       uint8
 	Instance   uint64 // of the sink, for report.Identity; 0: reports do not say
@@ -33,42 +47,78 @@ type WorkerConfig struct {
 // NewWorker makes a worker; it allocates everything the worker will ever use.
 func NewWorker(c WorkerConfig) *Worker {
 	w := &Worker{
-		pool: c.PacketPool, clock: c.Clock, stations: c.Stations,
+		clock: c.Clock, stations: c.Stations, rules: c.Rules,
 		table:    flows.New(c.Flows),
 		detector: event.New(c.Rules.policies(), c.Seed),
-		facts:    watch.NewFacts(c.Seed),
-		activeRules: activeRules{
-			rules:           c.Rules,
-			eventCollectors: eventCollectorsOf(c.Rules, len(c.Links)),
-			devices:         devicesOf(c.Rules),
-		},
-		number:   c.QueueID,
-		scratch:  scratch{observation: new(event.Observation)},
 		counters: newCounters(len(c.Links), len(c.Outlets)),
-		control:  control{published: newCounters(len(c.Links), len(c.Outlets))},
 	}
-	w.setWatches(compileWatches(c.Rules))
-	w.detector.SetRules(c.Rules.policies(), c.Rules.NodeModels)
-	w.readings = []*reading{w.newReading()}
-	w.burst = newBurst(w.readings[0].fast)
-	w.queries.paths = inspect.NewPaths(c.Seed)
-	w.turns.never = true
-	shared := c.Shared
-	if shared == nil {
-		shared = &Shared{links: make([]linkLimits, len(c.Links))}
-	} else {
-		w.detector.Share(shared.fabric)
+	w.control.published = newCounters(len(c.Links), len(c.Outlets))
+	w.serve(c.Links, c.Shared)
+	w.burst = burst.New()
+	if len(w.links) > 0 {
+		w.burst.Link = &w.links[0]
 	}
-	for i := range c.Links {
-		w.links = append(w.links, linkState{link: &c.Links[i], number: i, counters: &w.counters.Links[i], limits: &shared.links[i]})
-		w.turns.never = w.turns.never && c.Links[i].Host == nil
-	}
-	w.makeLoop(c.LoopClock)
-	w.setReadings(c.Rules)
-	w.turns.setInterval(c.Rules.Verify)
 	w.reporter = reporting.New(&reporting.Config{
 		Outlets: c.Outlets, Pool: c.ReportPool, NodeID: c.NodeID, HwID: c.HwID, Instance: c.Instance, QueueID: c.QueueID,
 		WallClock: c.WallClock, Counters: &w.counters.Counters,
 	}, &c.Rules.Report, c.Rules.Collectors)
+	w.addAsides(&c)
+	w.addStages(&c)
+	w.loop = newLoop(w.links, w.detector, c.LoopClock)
+	p := partsOf(c.Rules)
+	w.detector.Adopt(p.detect.Policies, p.detect.Models)
+	w.adoptParts(p)
 	return w
+}
+
+// serve makes the worker serve links, whose limits it shares with others.
+func (w *Worker) serve(links []burst.Link, shared *Shared) {
+	if shared == nil {
+		shared = &Shared{links: make([]burst.Limits, len(links))}
+	} else {
+		w.detector.Share(shared.fabric)
+	}
+	for i := range links {
+		w.links = append(w.links, burst.Served{Link: &links[i], Index: i, Counters: &w.counters.Links[i].Counters, Limits: &shared.links[i]})
+	}
+}
+
+// addAsides makes what looks at bursts now and then, in the order in which they see one.
+func (w *Worker) addAsides(c *WorkerConfig) {
+	taps := true
+	for i := range w.links {
+		taps = taps && w.links[i].Host == nil
+	}
+	w.Captures = capture.NewAside(w.detector)
+	w.Mitigation = mitigate.NewAside(int(c.QueueID), ofEach(w, func(l *LinkCounters) *mitigate.LinkCounters { return &l.Mitigation }))
+	w.Questions = inspect.NewAside(w.table, w.detector, c.Seed)
+	w.Verification = verify.New(ofEach(w, func(l *LinkCounters) *verify.Counters { return &l.Verify }), taps)
+	sample := checksum.New(ofEach(w, func(l *LinkCounters) *checksum.Counters { return &l.Checksum }), taps)
+	pass := passall.New(ofEach(w, func(l *LinkCounters) *passall.Counters { return &l.PassAll }))
+	w.stages.captures, w.stages.passAll = w.Captures, pass
+	w.stages.turns = aside.New(pass, w.Mitigation, w.Captures, sample, w.Verification, w.Questions)
+}
+
+// addStages makes the stages, and hands each what it shares with others.
+func (w *Worker) addStages(c *WorkerConfig) {
+	s := &w.stages
+	s.match = match.New(w.detector, c.Seed)
+	s.parse = parse.New(w.table, ofEach(w, func(l *LinkCounters) *parse.Counters { return &l.Parse }))
+	s.lookup = lookup.New(w.table)
+	s.detect = detect.New(w.detector, w.Questions.Paths, c.Seed)
+	s.report = report.New(report.Config{
+		Reporter: w.reporter, Detector: w.detector, Table: w.table, Paths: w.Questions.Paths, Feed: &w.Questions.Feed,
+		Clock: func() int64 { return w.clock() }, Seed: c.Seed, Links: len(w.links),
+	})
+	s.strip = strip.New()
+	s.transmit = transmit.New(c.PacketPool)
+	s.fromHost = tonetwork.New(ofEach(w, func(l *LinkCounters) *tonetwork.Counters { return &l.ToNetwork }))
+}
+
+// ofEach returns the counters that of finds among those of each link.
+func ofEach[C any](w *Worker, of func(*LinkCounters) *C) (all []*C) {
+	for i := range w.counters.Links {
+		all = append(all, of(&w.counters.Links[i]))
+	}
+	return all
 }

@@ -47,6 +47,41 @@ type pace struct {
 	at      int
 	until   int64 // end of this window
 	started int64 // when the first gap began; 0: Run does not run
+
+	polled int64 // when the last poll received its first burst; 0: none
+	last   int64 // when the poll before it did, or found nothing
+	empty  int   // polls in a row, up to the last, that found nothing
+	busy   bool  // the last Poll found packets
+}
+
+// start begins to measure gaps.
+func (p *pace) start(now int64) { p.last, p.started = now, now }
+
+// received counts a burst of n packets that was received at now.
+func (p *pace) received(n int, now int64) {
+	p.burst(n)
+	if p.polled == 0 {
+		p.polled = now
+	}
+}
+
+// endPoll counts a poll at now.
+func (p *pace) endPoll(found bool, now int64) {
+	p.note(now-p.last, now)
+	p.poll(found, p.empty == 0, now-p.last)
+	p.last = now
+	if p.empty++; found {
+		p.empty = 0
+	}
+}
+
+// now is what was measured until now.
+func (p *pace) now() Pace {
+	all := p.Pace
+	if p.started != 0 && p.polled != 0 {
+		all.TotalNs = p.polled - p.started
+	}
+	return all
 }
 
 // note counts the gap between two polls; now is the time of the second.

@@ -82,7 +82,7 @@ func TestPaceOfABusyWorker(t *testing.T) {
 	for _, both := range []bool{false, true} {
 		b := newBed(t, func(*Rules) {})
 		polls, reads, idle := 0, 0, 0
-		l := b.links[0].link
+		l := b.links[0].Link
 		l.Network = &busyQueue{b.network, func() { b.now += 20e3 }}
 		work := func() { // once per poll
 			b.now += 130e3

@@ -114,13 +114,13 @@ func older(r *rand.Rand, s *intgen.Source, hops int) {
 // hasTemplate tells whether the worker makes a template of the first packet of x. It forgets all
 // others before: it would make one of few packets only, once it has seen many.
 func (g *giveBack) hasTemplate(r *rand.Rand, x *source) bool {
-	g.fast.Configure(g.locator.Marks())
+	g.Worker.burst.Fast.Configure(inthdr.NewLocator(g.rules.INT).Marks())
 	for range 2 {
 		_, frame := x.next(g.t, r)
 		g.network.RX = append(g.network.RX[:0], frame)
 		g.Poll()
 	}
-	return g.fast.Unknown == 0
+	return g.Worker.burst.Fast.Unknown == 0
 }
 
 // next is another packet of the flow, with values that differ from the last one's: mostly by
@@ -158,8 +158,8 @@ func (g *giveBack) burst(r *rand.Rand, sources []*source) {
 	g.Poll()
 	g.sealed()
 	g.packets += len(origs)
-	g.parsed += bits.OnesCount64(g.fast.Unknown)
-	g.passed += g.fast.Len() - len(g.fast.Deferred())
+	g.parsed += bits.OnesCount64(g.Worker.burst.Fast.Unknown)
+	g.passed += g.Worker.burst.Fast.Len() - len(g.Worker.burst.Fast.Deferred())
 	if len(g.host.TX) != len(origs) {
 		g.t.Errorf("%d of %d packets leave", len(g.host.TX), len(origs))
 		return

@@ -6,18 +6,18 @@ import (
 	"testing"
 	"time"
 
+	"intsink/engine/aside/inspect"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
 	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/flows"
 )
 
 // answer lets the worker tick until it has answered, without a poll.
-func (b *bed) answer(q *inspect.Query) *PendingQuery {
+func (b *bed) answer(q *inspect.Query) *inspect.PendingQuery {
 	b.t.Helper()
-	question := &PendingQuery{Query: q}
-	b.Ask(question)
+	question := &inspect.PendingQuery{Query: q}
+	b.Questions.Ask(question)
 	for range 1 << 20 {
 		if question.Done() {
 			return question
@@ -81,23 +81,18 @@ func TestQuestionsAreAnswered(t *testing.T) {
 	b.balance()
 }
 
-// TestNewRulesStartTheAnswerAgain: what an answer holds is of one set of rules.
-func TestNewRulesStartTheAnswerAgain(t *testing.T) {
+// TestAnswersAfterAReload: flows are matched against the new rules with their next packet.
+func TestAnswersAfterAReload(t *testing.T) {
 	b := newBed(t, nil)
 	b.network.RX = [][]byte{withINT(t, plain(1), nil), withINT(t, plain(2), nil)}
 	b.Poll()
 	rules := *b.rules
-	rules.Watches = append([]Watch{{Name: "other", Match: watch.Match{Protocol: []uint8{6}}, Policy: allEvents()}}, rules.Watches...)
-	q := &PendingQuery{Query: inspect.New(inspect.BestFlows, 5)}
-	q.Filter.Watch = "all"
-	b.Ask(q)
-	b.step(tickNs) // taken up
+	rules.Watches = append([]watch.Watch{{Name: "other", Match: watch.Match{Protocol: []uint8{6}}, Policy: allEvents()}}, rules.Watches...)
 	b.Reload(&rules)
-	b.queries.work = 1
-	b.step(tickNs) // a slice of one flow, then the rules
-	for !q.Done() {
-		b.step(tickNs)
-	}
+	b.step(tickNs)
+	q1 := inspect.New(inspect.BestFlows, 5)
+	q1.Filter.Watch = "all"
+	q := b.answer(q1)
 	if &q.Watches[0] != &rules.Watches[0] || q.Scanned != 2 || q.Matched != 0 {
 		t.Errorf("scanned %d, matched %d: the flows have not been matched against the new rules", q.Scanned, q.Matched)
 	}
@@ -130,7 +125,7 @@ func TestQuestionsWhilePolling(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for range 20 {
-		got, err := AskAll(ctx, []*Worker{b.Worker}, func(int) *inspect.Query {
+		got, err := inspect.AskAll(ctx, []*inspect.Aside{b.Questions}, func(int) *inspect.Query {
 			return inspect.New(inspect.BestFlows|inspect.PathTotals|inspect.Ways|inspect.Queues|inspect.Links|inspect.Interfaces, 100)
 		})
 		if err != nil {
@@ -150,14 +145,14 @@ func TestNobodyAnswers(t *testing.T) {
 	b := newBed(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := AskAll(ctx, []*Worker{b.Worker}, func(int) *inspect.Query { return inspect.New(inspect.Ways, 0) })
-	var gone *NoAnswer
+	_, err := inspect.AskAll(ctx, []*inspect.Aside{b.Questions}, func(int) *inspect.Query { return inspect.New(inspect.Ways, 0) })
+	var gone *inspect.NoAnswer
 	if !errors.As(err, &gone) || gone.Worker != 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	b.step(tickNs) // it takes the question that nobody waits for
 	b.step(tickNs)
-	if b.queries.serving != nil {
+	if b.Questions.Serving() {
 		t.Error("it goes on answering")
 	}
 	b.balance()

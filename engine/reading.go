@@ -1,9 +1,13 @@
-// reading: how INT of a link is read, with the templates that were made so; links whose rules are the same share one.
+// INTRules: how INT of a link is read; links whose rules are the same share a reading, with the templates that were
+// made so.
 
 package engine
 
 import (
+	"intsink/engine/burst"
 	"intsink/engine/fast"
+	"intsink/engine/stage/parse"
+	"intsink/engine/stage/tonetwork"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/quote"
 )
@@ -12,8 +16,8 @@ import (
 type INTRules struct {
 	INT           inthdr.Config
 	DropMalformed bool
-	Leak          LeakPolicy
-	LeakMark      MarkPolicy
+	Leak          tonetwork.LeakPolicy
+	LeakMark      tonetwork.MarkPolicy
 }
 
 // own are the rules of link i if it has some of its own, else nil.
@@ -35,55 +39,45 @@ func (r *Rules) domains() *inthdr.Config {
 	return &c
 }
 
-// reading is what is made of INTRules.
-type reading struct {
-	*INTRules
-	locator *inthdr.Locator
-	quoter  *quote.Quoter
-	fast    *fast.Path
+// readings are those that links have, and others that are kept for the next rules: C has the memory of their templates
+// for good. The first is that of links without rules of their own.
+type readings struct {
+	all   []*burst.Reading
+	paths []*fast.Path // of those that links have
 }
 
-func (w *Worker) newReading() *reading {
-	return &reading{fast: fast.New(w.table.Index(), w.detector.View())}
+// set makes reading n read by r: it forgets its templates.
+func (x *readings) set(n int, r *INTRules, newPath func() *fast.Path) *burst.Reading {
+	if n == len(x.all) {
+		x.all = append(x.all, &burst.Reading{Fast: newPath()})
+	}
+	one := x.all[n]
+	one.Locator, one.DropMalformed = inthdr.NewLocator(r.INT), r.DropMalformed
+	one.Fast.Configure(one.Locator.Marks())
+	x.paths = append(x.paths, one.Fast)
+	return one
 }
 
-// set makes x read by other rules: it forgets its templates.
-func (x *reading) set(r *INTRules) {
-	x.INTRules, x.locator, x.quoter = r, inthdr.NewLocator(r.INT), newQuoter(&r.INT)
-	x.fast.Configure(x.locator.Marks())
-}
-
-// setReadings gives each link the reading that r asks for; the first is that of all links without rules of their own.
-// A reading that no link needs any more is kept for the next rules: C has the memory of its templates for good.
+// setReadings gives each link the reading that r asks for, and parse and tonetwork their part by link.
 func (w *Worker) setReadings(r *Rules) {
-	w.readings[0].set(&INTRules{r.INT, r.DropMalformed, r.Leak, r.LeakMark})
-	w.paths = append(w.paths[:0], w.readings[0].fast)
+	newPath := func() *fast.Path { return fast.New(w.table.Index(), w.detector.View()) }
+	shared := &INTRules{r.INT, r.DropMalformed, r.Leak, r.LeakMark}
+	w.readings.paths = w.readings.paths[:0]
+	first, quoter := w.readings.set(0, shared, newPath), parse.QuoterOf(shared.INT)
+	quoters, policies := make([]*quote.Quoter, len(w.links)), make([]tonetwork.Rules, len(w.links))
 	for i := range w.links {
-		x := w.readings[0]
+		l, rules := &w.links[i], shared
+		l.Reading, quoters[i] = first, quoter
 		if own := r.own(i); own != nil {
-			n := len(w.paths)
-			if n == len(w.readings) {
-				w.readings = append(w.readings, w.newReading())
-			}
-			x = w.readings[n]
-			x.set(own)
-			w.paths = append(w.paths, x.fast)
+			rules = own
+			l.Reading, quoters[i] = w.readings.set(len(w.readings.paths), own, newPath), parse.QuoterOf(own.INT)
 		}
-		w.links[i].reading = x
+		policies[i] = tonetwork.Rules{Leak: rules.Leak, Mark: rules.LeakMark}
 		if w.loop != nil {
-			w.loop.SetPath(i, x.fast)
+			w.loop.SetPath(i, l.Fast)
 		}
 	}
-	w.reading = nil
-	w.turnTo(&linkState{reading: w.readings[0]})
-}
-
-// turnTo makes the reading of p that of the burst at hand.
-func (w *Worker) turnTo(p *linkState) {
-	if w.reading == p.reading {
-		return
-	}
-	w.reading = p.reading
-	w.locator, w.quoter, w.fast = p.reading.locator, p.reading.quoter, p.reading.fast
-	w.burst.fast = w.fast
+	w.burst.Fast = first.Fast
+	w.stages.parse.Adopt(quoters, r.InnerKeys)
+	w.stages.fromHost.Adopt(policies)
 }

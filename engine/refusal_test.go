@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
+	"intsink/engine/burst"
+	"intsink/engine/stage/transmit"
 	"intsink/engine/wire/intgen"
 )
 
@@ -61,20 +63,20 @@ func TestWhatThePortRefuses(t *testing.T) {
 		frames [][]byte
 		change func(*pickyQueue)
 		want   []int // places of those that leave
-		drops  map[DropReason]uint64
+		drops  map[burst.DropReason]uint64
 		calls  int
 	}{
 		{"all fit", frames(plain(1), plain(2)), nil, []int{0, 1}, nil, 1},
-		{"the first is too long", frames(long(1), plain(2)), nil, []int{1}, map[DropReason]uint64{DropTxTooLong: 1}, 2},
-		{"the last is", frames(plain(2), long(1)), nil, []int{0}, map[DropReason]uint64{DropTxTooLong: 1}, 1},
-		{"two of five are", frames(plain(1), long(1), plain(2), long(3), plain(4)), nil, []int{0, 2, 4}, map[DropReason]uint64{DropTxTooLong: 2}, 3},
-		{"too short", frames(plain(1), plain(1)[:13], plain(2)), nil, []int{0, 2}, map[DropReason]uint64{DropTxRefused: 1}, 2},
-		{"down", frames(plain(1), long(2), plain(3)), func(q *pickyQueue) { q.down = true }, nil, map[DropReason]uint64{DropTxDown: 3}, 1},
+		{"the first is too long", frames(long(1), plain(2)), nil, []int{1}, map[burst.DropReason]uint64{burst.DropTxTooLong: 1}, 2},
+		{"the last is", frames(plain(2), long(1)), nil, []int{0}, map[burst.DropReason]uint64{burst.DropTxTooLong: 1}, 1},
+		{"two of five are", frames(plain(1), long(1), plain(2), long(3), plain(4)), nil, []int{0, 2, 4}, map[burst.DropReason]uint64{burst.DropTxTooLong: 2}, 3},
+		{"too short", frames(plain(1), plain(1)[:13], plain(2)), nil, []int{0, 2}, map[burst.DropReason]uint64{burst.DropTxRefused: 1}, 2},
+		{"down", frames(plain(1), long(2), plain(3)), func(q *pickyQueue) { q.down = true }, nil, map[burst.DropReason]uint64{burst.DropTxDown: 3}, 1},
 		{"full behind one that is too long", frames(plain(1), long(2), plain(3), plain(4)), func(q *pickyQueue) { q.Room = 2 },
-			[]int{0, 2}, map[DropReason]uint64{DropTxTooLong: 1, DropTxFull: 1}, 2 + txRetries},
+			[]int{0, 2}, map[burst.DropReason]uint64{burst.DropTxTooLong: 1, burst.DropTxFull: 1}, 2 + transmit.Retries},
 		{"between packets that the sink discards", frames(discarded(1), plain(2), discarded(3), long(4), plain(5)), nil,
-			[]int{1, 4}, map[DropReason]uint64{DropDiscard: 2, DropTxTooLong: 1}, 2},
-		{"with flows", frames(ofFlow(1), long(2), plain(3)), nil, []int{0, 2}, map[DropReason]uint64{DropTxTooLong: 1}, 2},
+			[]int{1, 4}, map[burst.DropReason]uint64{burst.DropDiscard: 2, burst.DropTxTooLong: 1}, 2},
+		{"with flows", frames(ofFlow(1), long(2), plain(3)), nil, []int{0, 2}, map[burst.DropReason]uint64{burst.DropTxTooLong: 1}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBed(t, nil)
@@ -82,7 +84,7 @@ func TestWhatThePortRefuses(t *testing.T) {
 			if c.change != nil {
 				c.change(picky)
 			}
-			b.links[0].link.Host = picky
+			b.links[0].Host = picky
 			b.network.RX = slices.Clone(c.frames)
 			b.Poll()
 			if len(b.host.TX) != len(c.want) {
@@ -94,8 +96,8 @@ func TestWhatThePortRefuses(t *testing.T) {
 				}
 			}
 			b.balance()
-			d := b.Snapshot().Links[0].Direction[ToHost]
-			for r := range NumDropReasons {
+			d := b.Snapshot().Links[0].Direction[burst.ToHost]
+			for r := range burst.NumDropReasons {
 				if d.Dropped[r] != c.drops[r] {
 					t.Errorf("%v: %d dropped, want %d", r, d.Dropped[r], c.drops[r])
 				}
@@ -112,7 +114,7 @@ func TestWhatThePortRefuses(t *testing.T) {
 func TestRefusedFramesOfFlows(t *testing.T) {
 	b := explained(t, nil)
 	picky := &pickyQueue{memQueue: b.host, mtu: 50}
-	b.links[0].link.Host = picky
+	b.links[0].Host = picky
 	longer := intgen.Flow{Src: netip.MustParseAddr("10.0.0.2"), Dst: netip.MustParseAddr("10.1.0.1"), Proto: intgen.UDP, SrcPort: 1, DstPort: 2}
 	fits, long := withINT(t, plain(1), nil), withINT(t, longer.Frame(60, 2), nil)
 	b.expect(frames(fits, long), nil, "new_flow F", "new_flow F", "drop D F drops 1 mtu_check_fail")
@@ -120,7 +122,7 @@ func TestRefusedFramesOfFlows(t *testing.T) {
 	b.now += 1e9
 	b.expect(frames(fits, long), nil, "drop D F drops 1 unknown", "drop D F drops 1 unknown")
 	b.balance()
-	if d := b.Snapshot().Links[0].Direction[ToHost]; d.Dropped[DropTxTooLong] != 1 || d.Dropped[DropTxDown] != 2 || d.Forwarded != 1 {
+	if d := b.Snapshot().Links[0].Direction[burst.ToHost]; d.Dropped[burst.DropTxTooLong] != 1 || d.Dropped[burst.DropTxDown] != 2 || d.Forwarded != 1 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/watch"
 )
@@ -25,7 +26,7 @@ func TestRefusedWhenTheWatchesAreGone(t *testing.T) {
 		}
 	}
 	b.Publish()
-	if d := b.Snapshot().Links[0].Direction[ToHost]; d.Dropped[DropTxFull] != 18 || d.Received != 20 || d.Forwarded != 2 {
+	if d := b.Snapshot().Links[0].Direction[burst.ToHost]; d.Dropped[burst.DropTxFull] != 18 || d.Received != 20 || d.Forwarded != 2 {
 		t.Errorf("%+v", d)
 	}
 	b.balance()
@@ -60,9 +61,9 @@ func TestLossUnderAWatchWithFacts(t *testing.T) {
 // TestNumbersThatNobodyLooksAtAreNotMissed: while a flow belongs to a watch without the event, or to none, its
 // numbers go on unseen.
 func TestNumbersThatNobodyLooksAtAreNotMissed(t *testing.T) {
-	for name, change := range map[string]func(*Watch){
-		"a watch without loss": func(w *Watch) { w.Policy.Events &^= event.Loss.Set() },
-		"no watch":             func(w *Watch) { w.Match = watch.Match{Protocol: []uint8{99}} },
+	for name, change := range map[string]func(*watch.Watch){
+		"a watch without loss": func(w *watch.Watch) { w.Policy.Events &^= event.Loss.Set() },
+		"no watch":             func(w *watch.Watch) { w.Match = watch.Match{Protocol: []uint8{99}} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := explained(t, numberPackets)

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"intsink/engine/aside/inspect"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
 	"intsink/engine/reporting"
 	"intsink/engine/wire/report"
 	"intsink/exporters/record"
@@ -240,9 +240,9 @@ func TestMXThatAsksForMore(t *testing.T) {
 func TestFeedTellsReports(t *testing.T) {
 	b := sampled(t, nil)
 	b.send(withINT(t, plain(1), nil))
-	b.Feed().Want(event.AllEvents)
+	b.Questions.Feed.Want(event.AllEvents)
 	b.send(withINT(t, plain(1), nil), withINT(t, plain(2), nil), plain(3))
-	got, missed := b.Feed().Take(nil, 10)
+	got, missed := b.Questions.Feed.Take(nil, 10)
 	if len(got) != 2 || missed != 0 {
 		t.Fatalf("%d notices, %d missed, want 2 and 0", len(got), missed)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/report"
@@ -40,8 +41,8 @@ func TestReportsDocument(t *testing.T) {
 	}
 	replace(`\n\| bit \| event \|\n\|---\|---\|\n(.*?)\n`+"A report that", bits)
 	reasons := ""
-	for r := range NumDropReasons {
-		if code := r.code(); code != 0 {
+	for r := range burst.NumDropReasons {
+		if code := r.Code(); code != 0 {
 			reasons += fmt.Sprintf("| `%s` | %d, `%s` |\n", r, code, report.DropReasons[code])
 		}
 	}

@@ -1,11 +1,15 @@
-// Rules: everything that a reload can change, immutable; adoption of new rules by a worker
-// between two bursts.
+// Rules: everything that a reload can change, immutable; each stage's part of them, which a worker
+// adopts between two bursts.
 
 package engine
 
 import (
+	"intsink/engine/aside/capture"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
+	"intsink/engine/stage/detect"
+	"intsink/engine/stage/report"
+	"intsink/engine/stage/tonetwork"
 	"intsink/engine/watch"
 	"intsink/engine/wire/inthdr"
 )
@@ -15,11 +19,11 @@ import (
 type Rules struct {
 	INT           inthdr.Config
 	DropMalformed bool
-	Leak          LeakPolicy
-	LeakMark      MarkPolicy
+	Leak          tonetwork.LeakPolicy
+	LeakMark      tonetwork.MarkPolicy
 	Own           []*INTRules           // of links that have them, in place of the four above, in the order of WorkerConfig.Links; else nil
 	DropInterval  int64                 // nanoseconds between two drop reports of packets that belong to no flow
-	Watches       []Watch               // first match wins
+	Watches       []watch.Watch         // first match wins
 	Devices       []watch.DeviceField   // what watches take for the id of a device
 	NodeModels    []event.NodeModel     // what the values of nodes mean
 	Collectors    []reporting.Collector // traffic to them is never watched
@@ -38,45 +42,81 @@ func (r *Rules) Suspend() *Rules {
 	return &s
 }
 
-// adoption is what a worker gets at a reload: the rules, and tables made of them, which take
-// longer to make than a worker may pause.
-type adoption struct {
+// policies returns the policies of all watches.
+func (r *Rules) policies() []event.Policy {
+	all := make([]event.Policy, len(r.Watches))
+	for i := range r.Watches {
+		all[i] = r.Watches[i].Policy
+	}
+	return all
+}
+
+// watchConfig is what watches are compiled of.
+func (r *Rules) watchConfig() *watch.Config {
+	c := &watch.Config{INT: r.domains(), Devices: r.Devices, InnerKeys: r.InnerKeys}
+	for i := range r.Collectors {
+		if a := r.Collectors[i].Address; a.IsValid() { // else its name has none yet
+			c.Collectors = append(c.Collectors, a)
+		}
+	}
+	for i := range r.Watches {
+		c.Matches = append(c.Matches, &r.Watches[i].Match)
+	}
+	return c
+}
+
+// parts are rules as each stage and aside gets its part of them, with tables made of them, which
+// take longer to make than a worker may pause.
+type parts struct {
 	rules    *Rules
-	watches  *watch.Watches
-	devices  watch.Devices
-	models   *event.CompiledModels
+	detect   detect.Rules
+	report   report.Rules
+	capture  capture.Rules
 	exchange *reporting.Exchange // nil: the collectors are as they were
 }
 
-// newAdoption makes of r, and of the outlets of its collectors, all that the worker does not
-// have to make itself.
-func (w *Worker) newAdoption(r *Rules, outlets []reporting.Outlet) *adoption {
-	a := &adoption{rules: r, watches: compileWatches(r), devices: devicesOf(r), models: event.CompileModels(r.NodeModels)}
-	if outlets != nil {
-		a.exchange = w.reporter.Prepare(outlets, r.Collectors)
+// partsOf takes time and memory; it is not for the packet path.
+func partsOf(r *Rules) *parts {
+	c := r.watchConfig()
+	ws := watch.Compile(c)
+	p := &parts{
+		rules:   r,
+		detect:  detect.Rules{Watches: ws, Policies: r.policies(), Models: event.CompileModels(r.NodeModels)},
+		report:  report.Rules{Report: &r.Report, Watches: ws, InnerKeys: r.InnerKeys, DropInterval: r.DropInterval},
+		capture: capture.Rules{Watches: r.Watches, Devices: watch.NewDevices(c)},
 	}
-	return a
+	for i := range r.Watches {
+		x := &r.Watches[i]
+		p.report.Policies = append(p.report.Policies, report.Policy{Match: &x.Match, Events: x.Policy.Events, Collectors: x.Collectors})
+		p.detect.Events = append(p.detect.Events, x.Policy.Events)
+	}
+	return p
 }
 
-// adopt makes a the rules of this worker. Flows keep their state; each is
+// adopt makes p the rules of this worker. Flows keep their state; each is
 // matched against the new watches when its next packet comes.
-func (w *Worker) adopt(a *adoption) {
-	r := a.rules
-	w.reporter.Adopt(&r.Report, r.Collectors, a.exchange, w.clock())
-	w.rules, w.eventCollectors = r, eventCollectorsOf(r, len(w.links))
-	w.setWatches(a.watches)
-	w.devices = a.devices
-	w.turns.setInterval(r.Verify)
-	if w.capture != nil {
-		w.capture.resolve(r)
-	}
-	w.generation++
-	if w.blind.adopt(r.Suspended, w.generation) {
-		w.generation++ // what is matched by these rules is never taken for matched before them
-	}
+func (w *Worker) adopt(p *parts) {
+	r := p.rules
+	w.reporter.Adopt(&r.Report, r.Collectors, p.exchange, w.clock())
 	if r.IdleTimeout > 0 {
 		w.table.SetIdleTimeout(r.IdleTimeout)
 	}
-	w.setReadings(r)
-	w.detector.Adopt(r.policies(), a.models)
+	w.stages.detect.Begin(w.burst, r.Suspended)
+	w.adoptParts(p)
+	w.detector.Adopt(p.detect.Policies, p.detect.Models)
+}
+
+// adoptParts hands each stage and aside its part.
+func (w *Worker) adoptParts(p *parts) {
+	w.rules = p.rules
+	w.burst.Watched = len(p.rules.Watches) > 0
+	w.setReadings(p.rules)
+	s := &w.stages
+	s.match.Adopt(p.detect.Watches)
+	s.detect.Adopt(p.detect)
+	s.report.Adopt(p.report)
+	w.Captures.Adopt(p.capture)
+	w.Mitigation.Adopt(p.capture.Devices)
+	w.Verification.Adopt(p.rules.Verify)
+	w.Questions.Adopt(p.rules.Watches, w.burst.Generation)
 }

@@ -24,7 +24,7 @@ func TestLossAfterAReload(t *testing.T) {
 		"without the event": {func(r *Rules) { r.Watches[0].Policy.Events &^= event.Loss.Set() }, nil},
 		"without any watch": {func(r *Rules) { r.Watches = nil }, nil},
 		"behind another one": {func(r *Rules) {
-			r.Watches = []Watch{{Name: "none", Match: watch.Match{DestinationPort: []watch.PortRange{{First: 9, Last: 9}}}}, r.Watches[0]}
+			r.Watches = []watch.Watch{{Name: "none", Match: watch.Match{DestinationPort: []watch.PortRange{{First: 9, Last: 9}}}}, r.Watches[0]}
 			r.Watches[0].Policy = r.Watches[1].Policy
 		}, []string{"loss F lost 2"}},
 	} {
@@ -50,7 +50,7 @@ func TestLossAfterAReload(t *testing.T) {
 // TestManyReloads between two packets of a flow, the last to fewer watches.
 func TestManyReloads(t *testing.T) {
 	b := newBed(t, func(r *Rules) {
-		r.Watches = []Watch{{Name: "none", Match: watch.Match{DestinationPort: []watch.PortRange{{First: 9, Last: 9}}}}, r.Watches[0]}
+		r.Watches = []watch.Watch{{Name: "none", Match: watch.Match{DestinationPort: []watch.PortRange{{First: 9, Last: 9}}}}, r.Watches[0]}
 		r.Watches[0].Policy = r.Watches[1].Policy
 	})
 	b.send(withINT(t, plain(1), nil))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
+	"intsink/engine/burst"
 	"intsink/engine/reporting"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/report"
@@ -102,21 +103,21 @@ func TestStationHearsNeighborsOnly(t *testing.T) {
 	frames := [][]byte{plain(1), arp, withINT(t, plain(2), nil), tagged, nd, plain(3)}
 	original := [][]byte{plain(1), arp, plain(2), tagged, nd, plain(3)}
 	for n := range 4 {
-		direction, passing := [2]Direction{ToHost, ToNetwork}[n%2], n >= 2
+		direction, passing := [2]burst.Direction{burst.ToHost, burst.ToNetwork}[n%2], n >= 2
 		b := newBed(t, nil)
 		if passing {
 			b.passAll(true)
 		}
 		network, host := &ears{}, &ears{}
-		l := b.links[0].link
+		l := b.links[0].Link
 		l.NetworkStation, l.HostStation = network, host
-		b.stations = []Station{network, host}
+		b.stations = []burst.Station{network, host}
 		in, out, want := b.network, b.host, original
 		hearing, deaf := network, host
 		if passing {
 			want = frames
 		}
-		if direction == ToNetwork {
+		if direction == burst.ToNetwork {
 			in, out, want = b.host, b.network, frames
 			hearing, deaf = host, network
 		}

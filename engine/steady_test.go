@@ -62,7 +62,7 @@ func steadyBed(t testing.TB, change func(*Rules)) (*Worker, *steadyQueue, *bed) 
 	for n := range 1000 {
 		q.frames = append(q.frames, withINT(t, plain(n), nil))
 	}
-	b.links[0].link.Network, b.links[0].link.Host = q, quiet{q}
+	b.links[0].Network, b.links[0].Host = q, quiet{q}
 	return b.Worker, q, b
 }
 
@@ -133,7 +133,7 @@ func TestNothingIsAllocatedForTunnels(t *testing.T) {
 		v := mbuf.NewVec()
 		b.pool.AllocBulk(v, mbuf.MaxBurst)
 		q.mbufs = append(q.mbufs, v[:]...)
-		b.links[0].link.Network, b.links[0].link.Host = q, quiet{q}
+		b.links[0].Network, b.links[0].Host = q, quiet{q}
 		free := mbuf.NewVec()
 		allocated := testing.AllocsPerRun(100, func() {
 			b.now += 1000

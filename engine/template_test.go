@@ -15,7 +15,6 @@ import (
 	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/report"
-
 	"intsink/internal/rounds"
 )
 
@@ -42,9 +41,9 @@ func newCollectorsBed(t *testing.T, collectors, ringSize int, change func(*Rules
 		r.Watches = nil
 		for w := range 4 {
 			port := uint16(8000 + w)
-			r.Watches = append(r.Watches, Watch{Name: fmt.Sprint(w), Match: watch.Match{DestinationPort: []watch.PortRange{{First: port, Last: port}}}, Policy: p, Collectors: all >> w & all})
+			r.Watches = append(r.Watches, watch.Watch{Name: fmt.Sprint(w), Match: watch.Match{DestinationPort: []watch.PortRange{{First: port, Last: port}}}, Policy: p, Collectors: all >> w & all})
 		}
-		r.Watches = append(r.Watches, Watch{Name: "rest", Policy: p, Collectors: all})
+		r.Watches = append(r.Watches, watch.Watch{Name: "rest", Policy: p, Collectors: all})
 		change(r)
 	})
 	b.remake(func(c *WorkerConfig) {

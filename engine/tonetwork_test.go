@@ -7,8 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"intsink/engine/capture"
+	"intsink/engine/aside/capture"
+	"intsink/engine/burst"
 	"intsink/engine/event"
+	"intsink/engine/stage/tonetwork"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 )
@@ -115,8 +117,8 @@ func TestHostsCannotMarkAsINT(t *testing.T) {
 				if !bytes.Equal(marked, want) {
 					n = 2
 				}
-				if c.Marked != [NumMarkActions]uint64{MarkCleared: n} || c.Leaked != 0 {
-					t.Errorf("mark %d/%d: marked %v, leaked %d", x.value, x.mask, c.Marked, c.Leaked)
+				if c.ToNetwork.Marked != [tonetwork.NumMarkActions]uint64{tonetwork.MarkCleared: n} || c.ToNetwork.Leaked != 0 {
+					t.Errorf("mark %d/%d: marked %v, leaked %d", x.value, x.mask, c.ToNetwork.Marked, c.ToNetwork.Leaked)
 				}
 				b.balance()
 			}
@@ -150,30 +152,30 @@ func TestMarksOfHosts(t *testing.T) {
 	for _, x := range []struct {
 		name   string
 		rules  func(*Rules)
-		policy MarkPolicy
+		policy tonetwork.MarkPolicy
 		frame  []byte
-		action MarkAction
+		action tonetwork.MarkAction
 	}{
-		{"a port stays", byPort, ClearMarks, toPort, MarkForwarded},
-		{"a port, drop", byPort, DropMarks, toPort, MarkDropped},
-		{"a probe marker stays", byProbe, ClearMarks, probe, MarkForwarded},
-		{"a probe marker, drop", byProbe, DropMarks, probe, MarkDropped},
-		{"a DSCP, drop", markedBy(23, 63), DropMarks, dscp, MarkDropped},
-		{"a DSCP, forward", markedBy(23, 63), ForwardMarks, dscp, MarkForwarded},
+		{"a port stays", byPort, tonetwork.ClearMarks, toPort, tonetwork.MarkForwarded},
+		{"a port, drop", byPort, tonetwork.DropMarks, toPort, tonetwork.MarkDropped},
+		{"a probe marker stays", byProbe, tonetwork.ClearMarks, probe, tonetwork.MarkForwarded},
+		{"a probe marker, drop", byProbe, tonetwork.DropMarks, probe, tonetwork.MarkDropped},
+		{"a DSCP, drop", markedBy(23, 63), tonetwork.DropMarks, dscp, tonetwork.MarkDropped},
+		{"a DSCP, forward", markedBy(23, 63), tonetwork.ForwardMarks, dscp, tonetwork.MarkForwarded},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			b, left, c := fromHosts(t, func(r *Rules) { x.rules(r); r.LeakMark = x.policy }, x.frame, plain(100))
 			want := [][]byte{x.frame, plain(100)}
-			if x.action == MarkDropped {
+			if x.action == tonetwork.MarkDropped {
 				want = want[1:]
 			}
 			if !slices.EqualFunc(left, want, bytes.Equal) {
 				t.Errorf("left %x", left)
 			}
-			marked := [NumMarkActions]uint64{}
+			marked := [tonetwork.NumMarkActions]uint64{}
 			marked[x.action] = 1
-			if c.Marked != marked || c.Leaked != 0 || c.Direction[ToNetwork].Dropped[DropMark] != marked[MarkDropped] {
-				t.Errorf("marked %v, leaked %d, dropped %v", c.Marked, c.Leaked, c.Direction[ToNetwork].Dropped)
+			if c.ToNetwork.Marked != marked || c.ToNetwork.Leaked != 0 || c.Direction[burst.ToNetwork].Dropped[burst.DropMark] != marked[tonetwork.MarkDropped] {
+				t.Errorf("marked %v, leaked %d, dropped %v", c.ToNetwork.Marked, c.ToNetwork.Leaked, c.Direction[burst.ToNetwork].Dropped)
 			}
 			b.balance()
 		})
@@ -196,13 +198,13 @@ func leaking(t *testing.T) (originals, leaks [][]byte) {
 // TestLeakPolicies: INT of hosts passes, is taken off or dropped.
 func TestLeakPolicies(t *testing.T) {
 	originals, leaks := leaking(t)
-	for policy, want := range map[LeakPolicy][][]byte{ForwardLeaks: leaks, StripLeaks: originals, DropLeaks: {}} {
+	for policy, want := range map[tonetwork.LeakPolicy][][]byte{tonetwork.ForwardLeaks: leaks, tonetwork.StripLeaks: originals, tonetwork.DropLeaks: {}} {
 		b, left, c := fromHosts(t, func(r *Rules) { markedBy(23, 63)(r); r.Leak = policy }, leaks...)
 		if !slices.EqualFunc(left, want, bytes.Equal) {
 			t.Errorf("policy %d: left\n%x\nwant\n%x", policy, left, want)
 		}
-		if c.Leaked != 2 || c.Marked != [NumMarkActions]uint64{} || c.Direction[ToNetwork].Dropped[DropLeak] != uint64(2-len(want)) {
-			t.Errorf("policy %d: leaked %d, marked %v, dropped %v", policy, c.Leaked, c.Marked, c.Direction[ToNetwork].Dropped)
+		if c.ToNetwork.Leaked != 2 || c.ToNetwork.Marked != [tonetwork.NumMarkActions]uint64{} || c.Direction[burst.ToNetwork].Dropped[burst.DropLeak] != uint64(2-len(want)) {
+			t.Errorf("policy %d: leaked %d, marked %v, dropped %v", policy, c.ToNetwork.Leaked, c.ToNetwork.Marked, c.Direction[burst.ToNetwork].Dropped)
 		}
 		b.balance()
 	}
@@ -212,7 +214,7 @@ func TestLeakPolicies(t *testing.T) {
 func TestStripOfLeaks(t *testing.T) {
 	for _, n := range nestings() {
 		original, marked := n.frames(t, nil)
-		b := nestedBed(t, func(r *Rules) { r.Leak = StripLeaks })
+		b := nestedBed(t, func(r *Rules) { r.Leak = tonetwork.StripLeaks })
 		b.host.RX = [][]byte{bytes.Clone(marked)}
 		b.Poll()
 		if len(b.network.TX) != 1 || !bytes.Equal(b.network.TX[0], original) {
@@ -221,9 +223,9 @@ func TestStripOfLeaks(t *testing.T) {
 		b.balance()
 	}
 	discard := withINT(t, plain(1), func(s *intgen.Source, _ []intgen.Hop) { s.Discard = true })
-	b, left, c := fromHosts(t, func(r *Rules) { r.Leak = StripLeaks }, discard)
-	if len(left) != 0 || c.Direction[ToNetwork].Dropped[DropDiscard] != 1 {
-		t.Errorf("left %x, dropped %v", left, c.Direction[ToNetwork].Dropped)
+	b, left, c := fromHosts(t, func(r *Rules) { r.Leak = tonetwork.StripLeaks }, discard)
+	if len(left) != 0 || c.Direction[burst.ToNetwork].Dropped[burst.DropDiscard] != 1 {
+		t.Errorf("left %x, dropped %v", left, c.Direction[burst.ToNetwork].Dropped)
 	}
 	b.balance()
 }
@@ -231,15 +233,15 @@ func TestStripOfLeaks(t *testing.T) {
 // TestStrippedLeakBearsNoMark: a shim that carries the mark as the original DSCP does not bring it back.
 func TestStrippedLeakBearsNoMark(t *testing.T) {
 	f := withINT(t, flowWith(23, nil).Frame(40, 1), func(s *intgen.Source, _ []intgen.Hop) { s.Marking, s.DSCP, s.Mask = intgen.ByDSCP, 23, 63 })
-	_, left, c := fromHosts(t, func(r *Rules) { markedBy(23, 63)(r); r.Leak = StripLeaks }, f)
-	if len(left) != 1 || !bytes.Equal(left[0], flowWith(0, nil).Frame(40, 1)) || c.Leaked != 1 || c.Marked[MarkCleared] != 1 {
-		t.Errorf("left %x, leaked %d, marked %v", left, c.Leaked, c.Marked)
+	_, left, c := fromHosts(t, func(r *Rules) { markedBy(23, 63)(r); r.Leak = tonetwork.StripLeaks }, f)
+	if len(left) != 1 || !bytes.Equal(left[0], flowWith(0, nil).Frame(40, 1)) || c.ToNetwork.Leaked != 1 || c.ToNetwork.Marked[tonetwork.MarkCleared] != 1 {
+		t.Errorf("left %x, leaked %d, marked %v", left, c.ToNetwork.Leaked, c.ToNetwork.Marked)
 	}
 }
 
 // TestDroppedLeakIsOneReport: of the events leak and drop.
 func TestDroppedLeakIsOneReport(t *testing.T) {
-	b := explained(t, func(r *Rules) { r.Leak = DropLeaks })
+	b := explained(t, func(r *Rules) { r.Leak = tonetwork.DropLeaks })
 	b.expect(nil, frames(withINT(t, plain(1), nil), plain(2)), "drop+leak D F drops 1 acl_deny")
 	b.balance()
 }
@@ -248,7 +250,7 @@ func TestDroppedLeakIsOneReport(t *testing.T) {
 func TestCaptureOfChangedLeaks(t *testing.T) {
 	_, leaks := leaking(t)
 	marked := flowWith(23, nil).Frame(40, 1)
-	b := newBed(t, func(r *Rules) { markedBy(23, 63)(r); r.Leak = DropLeaks })
+	b := newBed(t, func(r *Rules) { markedBy(23, 63)(r); r.Leak = tonetwork.DropLeaks })
 	c := b.capturing(0, func(f *capture.Filter) { f.Events = 0 })
 	b.host.RX = frames(bytes.Clone(leaks[0]), bytes.Clone(marked))
 	b.Poll()

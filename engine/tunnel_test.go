@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"intsink/engine/burst"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/report"
@@ -165,8 +166,8 @@ func TestEveryEncapsulation(t *testing.T) {
 		if len(b.host.TX) != 2 || !bytes.Equal(b.host.TX[0], orig) || !bytes.Equal(b.host.TX[1], orig) {
 			t.Errorf("forwarded %x\nwant twice %x", b.host.TX, orig)
 		}
-		if b.fast.Len() != 1 || b.fast.Keys[0] != e.key {
-			t.Errorf("%d INT packets, flow %+v; want one, %+v", b.fast.Len(), b.fast.Keys[0], e.key)
+		if b.burst.Fast.Len() != 1 || b.burst.Fast.Keys[0] != e.key {
+			t.Errorf("%d INT packets, flow %+v; want one, %+v", b.burst.Fast.Len(), b.burst.Fast.Keys[0], e.key)
 		}
 		b.step(2e6)
 		got := b.sealed()
@@ -200,8 +201,8 @@ func TestEveryEncapsulationInAChain(t *testing.T) {
 			if len(b.host.TX) != 1 || !bytes.Equal(b.host.TX[0], orig) {
 				t.Fatalf("cut at %d: forwarded %x\nwant %x", cut, b.host.TX, orig)
 			}
-			if b.fast.Len() != 1 || b.fast.Keys[0] != e.key {
-				t.Fatalf("cut at %d: flow %+v, want %+v", cut, b.fast.Keys[0], e.key)
+			if b.burst.Fast.Len() != 1 || b.burst.Fast.Keys[0] != e.key {
+				t.Fatalf("cut at %d: flow %+v, want %+v", cut, b.burst.Fast.Keys[0], e.key)
 			}
 		}
 		b.Close()
@@ -211,15 +212,15 @@ func TestEveryEncapsulationInAChain(t *testing.T) {
 // chained receives frame from the network in two segments; the first one has cut bytes.
 func (b *bed) chained(frame []byte, cut int) {
 	b.t.Helper()
-	head, tail := b.burst.vec, b.burst.tx
+	head, tail := b.burst.Vec, b.burst.Kept
 	if !b.pool.AllocBulk(head, 1) || !b.pool.AllocBulk(tail, 1) {
 		b.t.Fatal("no mbufs")
 	}
 	copy(head[0].SetLen(cut), frame)
 	copy(tail[0].SetLen(len(frame)-cut), frame[cut:])
 	head[0].Chain(tail[0])
-	b.burst.n, b.burst.now = 1, b.now
-	b.toHost(&b.links[0], b.burst)
+	b.burst.N, b.burst.Now = 1, b.now
+	b.stages.toHost(&b.links[0], b.burst)
 	b.exchange(&b.links[0], b.burst)
 }
 
@@ -232,8 +233,8 @@ func TestDiscardInEveryEncapsulation(t *testing.T) {
 		b.Poll()
 		b.step(2e6)
 		c := b.Snapshot()
-		if len(b.host.TX) != 0 || len(b.sealed()) != 1 || c.Links[0].Direction[ToHost].Dropped[DropDiscard] != 1 {
-			t.Errorf("forwarded %d packets, dropped %v", len(b.host.TX), c.Links[0].Direction[ToHost].Dropped)
+		if len(b.host.TX) != 0 || len(b.sealed()) != 1 || c.Links[0].Direction[burst.ToHost].Dropped[burst.DropDiscard] != 1 {
+			t.Errorf("forwarded %d packets, dropped %v", len(b.host.TX), c.Links[0].Direction[burst.ToHost].Dropped)
 		}
 		b.balance()
 	})
@@ -251,7 +252,7 @@ func TestUnsoundTunnelPassesOrDrops(t *testing.T) {
 		marked[at] = 0x70                                // version 7
 		for _, drop := range []bool{false, true} {
 			b := e.bed(t)
-			b.reading.DropMalformed = drop
+			b.reload(func(r *Rules) { r.DropMalformed = drop })
 			b.network.RX = [][]byte{bytes.Clone(marked)}
 			b.Poll()
 			if !drop && (len(b.host.TX) != 1 || !bytes.Equal(b.host.TX[0], marked)) || drop && len(b.host.TX) != 0 {

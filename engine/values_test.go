@@ -13,7 +13,6 @@ import (
 	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
-
 	"intsink/internal/rounds"
 )
 
@@ -177,7 +176,7 @@ func valuesAtThresholds(t *testing.T, seed uint64) (deferred, packets int) {
 	drawn := func(rules *Rules) { drawRules(rand.New(rand.NewPCG(seed, 1)), rules) }
 	b, long, r := newLinksBed(t, false, drawn), newLinksBed(t, false, drawn), rand.New(rand.NewPCG(seed, 2))
 	if seed%4 == 3 {
-		b.fast.Portable()
+		b.burst.Fast.Portable()
 	}
 	var walkers []*walker
 	for n := range 5 {
@@ -187,7 +186,7 @@ func valuesAtThresholds(t *testing.T, seed uint64) (deferred, packets int) {
 		x := round{room: [4]int{unlimited, unlimited, unlimited, unlimited}, step: r.Int64N(2e5)}
 		x.frames[0] = [][]byte{walkers[r.IntN(len(walkers))].next(t, r, b.now)}
 		b.live(&x)
-		deferred += len(b.fast.Deferred())
+		deferred += len(b.burst.Fast.Deferred())
 		long.forget()
 		long.live(&x)
 		b.sameAs(t, long)

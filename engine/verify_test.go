@@ -5,13 +5,14 @@ import (
 	"net/netip"
 	"testing"
 
+	"intsink/engine/aside/verify"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 )
 
 // verifiedOf is what a sink that verifies one INT packet in n counts of these frames, so
 // many a burst.
-func verifiedOf(t *testing.T, n, burst int, c inthdr.Config, frames ...[]byte) [NumVerifications]uint64 {
+func verifiedOf(t *testing.T, n, burst int, c inthdr.Config, frames ...[]byte) [verify.NumResults]uint64 {
 	t.Helper()
 	b := newBed(t, func(r *Rules) { r.INT, r.Verify = c, n })
 	for len(frames) > 0 {
@@ -25,7 +26,7 @@ func verifiedOf(t *testing.T, n, burst int, c inthdr.Config, frames ...[]byte) [
 		b.step(1000)
 	}
 	b.step(2e6)
-	v := b.Snapshot().Links[0].Verified
+	v := b.Snapshot().Links[0].Verify.Verified
 	b.balance()
 	return v
 }
@@ -57,7 +58,7 @@ func TestVerifiedPacketsAreOneInN(t *testing.T) {
 		{"one in a million", 1e6, 32, 1},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			want := [NumVerifications]uint64{VerifiedGood: x.want}
+			want := [verify.NumResults]uint64{verify.Good: x.want}
 			if got := verifiedOf(t, x.n, x.burst, c, repeated(f, 3201)...); got != want {
 				t.Errorf("%v, want %v", got, want)
 			}
@@ -95,22 +96,22 @@ func TestVerificationTellsWhoseFaultItIs(t *testing.T) {
 		name  string
 		c     inthdr.Config
 		frame []byte
-		want  Verification
+		want  verify.Result
 	}{
-		{"right", c, adapted, VerifiedGood},
-		{"UDP over IPv6", c, withINT(t, six.Frame(33, 1), nil), VerifiedGood},
-		{"wrong as it came", c, wrong, Unverifiable},
-		{"its header wrong as it came", c, header, Unverifiable},
-		{"made wrong by the sink: it keeps checksums that the source adapted", keep, adapted, VerifiedBad},
-		{"an IPv4 tunnel made for INT around IPv6", gre, withINT(t, six.Frame(33, 1), inGRE), Unverifiable},
-		{"a header made for INT", c, withINT(t, bytes.Clone(tcp), newUDP), VerifiedGood},
-		{"a header made for INT, wrong behind it", c, withINT(t, wrongBehind, newUDP), Unverifiable},
-		{"in a tunnel", c, inTunnel, VerifiedGood},
-		{"in a tunnel, wrong as it came", c, wrongInTunnel, Unverifiable},
-		{"in a tunnel, made wrong by the sink", keep, inTunnel, VerifiedBad},
+		{"right", c, adapted, verify.Good},
+		{"UDP over IPv6", c, withINT(t, six.Frame(33, 1), nil), verify.Good},
+		{"wrong as it came", c, wrong, verify.Unverifiable},
+		{"its header wrong as it came", c, header, verify.Unverifiable},
+		{"made wrong by the sink: it keeps checksums that the source adapted", keep, adapted, verify.Bad},
+		{"an IPv4 tunnel made for INT around IPv6", gre, withINT(t, six.Frame(33, 1), inGRE), verify.Unverifiable},
+		{"a header made for INT", c, withINT(t, bytes.Clone(tcp), newUDP), verify.Good},
+		{"a header made for INT, wrong behind it", c, withINT(t, wrongBehind, newUDP), verify.Unverifiable},
+		{"in a tunnel", c, inTunnel, verify.Good},
+		{"in a tunnel, wrong as it came", c, wrongInTunnel, verify.Unverifiable},
+		{"in a tunnel, made wrong by the sink", keep, inTunnel, verify.Bad},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			var want [NumVerifications]uint64
+			var want [verify.NumResults]uint64
 			want[x.want] = 1
 			if got := verifiedOf(t, 1, 1, x.c, x.frame); got != want {
 				t.Errorf("%v, want %v", got, want)
@@ -124,13 +125,13 @@ func TestLastBadPacketIsKept(t *testing.T) {
 	b := newBed(t, func(r *Rules) {
 		r.INT, r.Verify = inthdr.Config{DSCP: []inthdr.DSCP{{Value: 23, Mask: 63}}, Version2: true, KeepChecksum: true}, 1
 	})
-	if got := b.LastBad(); got.Time != 0 {
+	if got := b.Verification.LastBad(); got.Time != 0 {
 		t.Errorf("%+v before there was one", got)
 	}
 	b.network.RX = [][]byte{withINT(t, plain(7), byDSCP)}
 	b.now += 5
 	b.Poll()
-	if got := b.LastBad(); got.Time != b.now || got.Link != 0 || got.Flow.Src()[1] != 0x0a000007 {
+	if got := b.Verification.LastBad(); got.Time != b.now || got.Link != 0 || got.Flow.Src()[1] != 0x0a000007 {
 		t.Errorf("%+v, want flow 7 at %d", got, b.now)
 	}
 	b.balance()
@@ -146,7 +147,7 @@ func TestVerifyByReload(t *testing.T) {
 			b.Poll()
 		}
 		b.step(tickNs)
-		return b.Snapshot().Links[0].Verified[VerifiedGood]
+		return b.Snapshot().Links[0].Verify.Verified[verify.Good]
 	}
 	if n := pass(); n != 0 {
 		t.Errorf("%d are verified without being asked for", n)

@@ -19,7 +19,7 @@ func manyWatches(n int, ask bool) func(*Rules) {
 		all := r.Watches[0]
 		r.Watches = nil
 		for i := range n - 1 {
-			w := Watch{Match: watch.Match{
+			w := watch.Watch{Match: watch.Match{
 				Source:          []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i), 0, 0}), 16)},
 				Destination:     []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i + 1), 0, 0}), 16)},
 				Protocol:        []uint8{6, 17},

@@ -19,7 +19,7 @@ func TestWatchesWithinABurst(t *testing.T) {
 	}
 	for _, last := range []uint16{6, 7} { // of no watch; of one that reports to nobody
 		b := newBed(t, func(r *Rules) {
-			r.Watches = []Watch{{Name: "five", Match: watch.Match{VLAN: []watch.PortRange{{First: 5, Last: 5}}}, Policy: r.Watches[0].Policy, Collectors: 1}, {Name: "seven", Match: watch.Match{VLAN: []watch.PortRange{{First: 7, Last: 7}}}, Policy: r.Watches[0].Policy}}
+			r.Watches = []watch.Watch{{Name: "five", Match: watch.Match{VLAN: []watch.PortRange{{First: 5, Last: 5}}}, Policy: r.Watches[0].Policy, Collectors: 1}, {Name: "seven", Match: watch.Match{VLAN: []watch.PortRange{{First: 7, Last: 7}}}, Policy: r.Watches[0].Policy}}
 			r.Report.MaxReports = 1
 		})
 		b.network.RX = [][]byte{tagged(5), tagged(last)}

@@ -35,25 +35,25 @@ func TestFactsOfEveryEncapsulation(t *testing.T) {
 		}
 		for _, c := range []struct {
 			name  string
-			watch Watch
+			watch watch.Watch
 			want  bool
 		}{
-			{"inner", Watch{Match: watch.Match{Layer: watch.InnerLayer, Destination: to, DestinationPort: []watch.PortRange{{First: 8000, Last: 8000}}, Protocol: []uint8{17}}}, tunnel != nil},
-			{"inner, another", Watch{Match: watch.Match{Layer: watch.InnerLayer, DestinationPort: []watch.PortRange{{First: 8001, Last: 8001}}}}, false},
-			{"inner, no list", Watch{Match: watch.Match{Layer: watch.InnerLayer}}, tunnel != nil},
-			{"outer", Watch{Match: watch.Match{Layer: watch.OuterLayer}}, e.around == nil},
-			{"own", Watch{Match: watch.Match{Destination: to}}, e.original == nil},
-			{"VNI", Watch{Match: watch.Match{VNI: []watch.VNIRange{{First: 7, Last: 7}}}}, hasVNI},
-			{"another VNI", Watch{Match: watch.Match{VNI: []watch.VNIRange{{First: 0, Last: 6}, {First: 8, Last: 1<<24 - 1}}}}, false},
-			{"VLAN", Watch{Match: watch.Match{VLAN: []watch.PortRange{{First: vlan, Last: vlan}}}}, true},
-			{"another VLAN", Watch{Match: watch.Match{VLAN: []watch.PortRange{{First: vlan + 1, Last: 4095}}}}, false},
-			{"DSCP", Watch{Match: watch.Match{DSCP: []uint8{0}}}, true},
-			{"device", Watch{Match: watch.Match{Device: []uint64{5, 102}}}, true},
-			{"another device", Watch{Match: watch.Match{Device: []uint64{100}}}, false},
+			{"inner", watch.Watch{Match: watch.Match{Layer: watch.InnerLayer, Destination: to, DestinationPort: []watch.PortRange{{First: 8000, Last: 8000}}, Protocol: []uint8{17}}}, tunnel != nil},
+			{"inner, another", watch.Watch{Match: watch.Match{Layer: watch.InnerLayer, DestinationPort: []watch.PortRange{{First: 8001, Last: 8001}}}}, false},
+			{"inner, no list", watch.Watch{Match: watch.Match{Layer: watch.InnerLayer}}, tunnel != nil},
+			{"outer", watch.Watch{Match: watch.Match{Layer: watch.OuterLayer}}, e.around == nil},
+			{"own", watch.Watch{Match: watch.Match{Destination: to}}, e.original == nil},
+			{"VNI", watch.Watch{Match: watch.Match{VNI: []watch.VNIRange{{First: 7, Last: 7}}}}, hasVNI},
+			{"another VNI", watch.Watch{Match: watch.Match{VNI: []watch.VNIRange{{First: 0, Last: 6}, {First: 8, Last: 1<<24 - 1}}}}, false},
+			{"VLAN", watch.Watch{Match: watch.Match{VLAN: []watch.PortRange{{First: vlan, Last: vlan}}}}, true},
+			{"another VLAN", watch.Watch{Match: watch.Match{VLAN: []watch.PortRange{{First: vlan + 1, Last: 4095}}}}, false},
+			{"DSCP", watch.Watch{Match: watch.Match{DSCP: []uint8{0}}}, true},
+			{"device", watch.Watch{Match: watch.Match{Device: []uint64{5, 102}}}, true},
+			{"another device", watch.Watch{Match: watch.Match{Device: []uint64{100}}}, false},
 		} {
 			b := e.bed(t)
 			c.watch.Collectors, c.watch.Policy = 1, b.rules.Watches[0].Policy
-			b.Reload(&Rules{INT: b.rules.INT, Watches: []Watch{c.watch}, Collectors: b.rules.Collectors, Report: b.rules.Report})
+			b.Reload(&Rules{INT: b.rules.INT, Watches: []watch.Watch{c.watch}, Collectors: b.rules.Collectors, Report: b.rules.Report})
 			b.step(2e6)
 			b.network.RX = [][]byte{marked}
 			b.Poll()
@@ -66,7 +66,7 @@ func TestFactsOfEveryEncapsulation(t *testing.T) {
 }
 
 // watching is a bed whose watches sample everything.
-func watching(t *testing.T, watches ...Watch) *bed {
+func watching(t *testing.T, watches ...watch.Watch) *bed {
 	return newBed(t, func(r *Rules) {
 		r.INT.Version1, r.INT.Version0 = true, true
 		r.INT.DSCP = []inthdr.DSCP{{Value: 23, Mask: 63}}
@@ -86,10 +86,10 @@ func (b *bed) watchOfPacket(frame []byte) uint8 {
 	b.t.Helper()
 	b.network.RX = [][]byte{frame}
 	b.Poll()
-	if b.fast.Len() != 1 || b.fast.Flows[0] == nil {
+	if b.burst.Fast.Len() != 1 || b.burst.Fast.Flows[0] == nil {
 		b.t.Fatal("no INT packet with a flow")
 	}
-	return b.fast.Flows[0].Watch
+	return b.burst.Fast.Flows[0].Watch
 }
 
 func flowOf(vlans []uint16, dscp uint8) []byte {
@@ -106,9 +106,9 @@ func flowOf(vlans []uint16, dscp uint8) []byte {
 // TestAFlowFollowsItsPackets: where a packet has another VLAN, DSCP or way, its flow
 // belongs to the watch that this packet fits.
 func TestAFlowFollowsItsPackets(t *testing.T) {
-	voice := Watch{Match: watch.Match{VLAN: []watch.PortRange{{First: 100, Last: 100}, {First: 200, Last: 300}}, DSCP: []uint8{46}}}
-	through := Watch{Match: watch.Match{Device: []uint64{102}}}
-	b := watching(t, voice, through, Watch{Match: watch.Match{VLAN: []watch.PortRange{{First: 0, Last: 0}}}})
+	voice := watch.Watch{Match: watch.Match{VLAN: []watch.PortRange{{First: 100, Last: 100}, {First: 200, Last: 300}}, DSCP: []uint8{46}}}
+	through := watch.Watch{Match: watch.Match{Device: []uint64{102}}}
+	b := watching(t, voice, through, watch.Watch{Match: watch.Match{VLAN: []watch.PortRange{{First: 0, Last: 0}}}})
 	by := func(node uint32, vlan []uint16, dscp uint8, marking intgen.Marking) []byte {
 		return withINT(t, flowOf(vlan, dscp), func(s *intgen.Source, hops []intgen.Hop) {
 			s.Marking, s.DSCP, s.Mask = marking, 23, 63
@@ -145,7 +145,7 @@ func TestAFlowFollowsItsPackets(t *testing.T) {
 // TestPlainPacketsBesideOthers: what is known of a packet without its being parsed is
 // not mixed up with the packet that was in its place before.
 func TestPlainPacketsBesideOthers(t *testing.T) {
-	b := watching(t, Watch{Match: watch.Match{VLAN: []watch.PortRange{{First: 100, Last: 100}}}}, Watch{})
+	b := watching(t, watch.Watch{Match: watch.Match{VLAN: []watch.PortRange{{First: 100, Last: 100}}}}, watch.Watch{})
 	untagged, tagged := withINT(t, flowOf(nil, 0), nil), withINT(t, flowOf([]uint16{100}, 0), nil)
 	known := 0
 	for i := range 8 {
@@ -156,7 +156,7 @@ func TestPlainPacketsBesideOthers(t *testing.T) {
 		if got := b.watchOfPacket(frame); got != want {
 			t.Errorf("packet %d: watch %d, want %d", i, got, want)
 		}
-		if b.fast.Unknown == 0 {
+		if b.burst.Fast.Unknown == 0 {
 			known++
 		}
 	}
@@ -170,7 +170,7 @@ func TestPlainPacketsBesideOthers(t *testing.T) {
 // networks.
 func TestATunnelFollowsWhatItCarries(t *testing.T) {
 	from := func(s string) []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix(s)} }
-	watches := []Watch{{Match: watch.Match{Layer: watch.InnerLayer, Source: from("10.0.0.1/32")}}, {Match: watch.Match{VNI: []watch.VNIRange{{First: 8, Last: 9}}}}, {Match: watch.Match{Source: from("172.16.0.1/32")}}}
+	watches := []watch.Watch{{Match: watch.Match{Layer: watch.InnerLayer, Source: from("10.0.0.1/32")}}, {Match: watch.Match{VNI: []watch.VNIRange{{First: 8, Last: 9}}}}, {Match: watch.Match{Source: from("172.16.0.1/32")}}}
 	for encap, marking := range map[intgen.Encap]intgen.Marking{intgen.Geneve: intgen.ByGeneve, intgen.VXLAN: intgen.ByPort} {
 		b := watching(t, watches...)
 		for i, c := range []struct {
@@ -196,7 +196,7 @@ func TestATunnelFollowsWhatItCarries(t *testing.T) {
 
 // TestNoEvidenceOfTheWay leaves the watch of a flow as it is.
 func TestNoEvidenceOfTheWay(t *testing.T) {
-	b := watching(t, Watch{Match: watch.Match{Device: []uint64{102}}}, Watch{})
+	b := watching(t, watch.Watch{Match: watch.Match{Device: []uint64{102}}}, watch.Watch{})
 	good := withINT(t, plain(1), nil)
 	if got := b.watchOfPacket(good); got != 0 {
 		t.Fatalf("watch %d, want 0", got)
@@ -218,7 +218,7 @@ func TestNoEvidenceOfTheWay(t *testing.T) {
 // TestDevicesOfAllFormats: node ids of 1.0 and 2016, and of a domain.
 func TestDevicesOfAllFormats(t *testing.T) {
 	const mac = 0x020000000001
-	b := watching(t, Watch{Match: watch.Match{Device: []uint64{mac}}}, Watch{Match: watch.Match{Device: []uint64{103}}}, Watch{})
+	b := watching(t, watch.Watch{Match: watch.Match{Device: []uint64{mac}}}, watch.Watch{Match: watch.Match{Device: []uint64{103}}}, watch.Watch{})
 	n := 0
 	next := func(change func(*intgen.Source, []intgen.Hop)) []byte {
 		n++
@@ -270,18 +270,18 @@ func format2016(t *testing.T, node uint32) []byte {
 // reported only if its watch matches by the key alone.
 func TestReloadOfWatchesThatAsk(t *testing.T) {
 	for name, c := range map[string]struct {
-		watch Watch
+		watch watch.Watch
 		want  uint64
 	}{
-		"asks for nothing": {Watch{Collectors: 1}, 1},
-		"asks for a VLAN":  {Watch{Match: watch.Match{VLAN: []watch.PortRange{{First: 0, Last: 0}}}, Collectors: 1}, 0},
-		"inner":            {Watch{Match: watch.Match{Layer: watch.InnerLayer}, Collectors: 1}, 0},
+		"asks for nothing": {watch.Watch{Collectors: 1}, 1},
+		"asks for a VLAN":  {watch.Watch{Match: watch.Match{VLAN: []watch.PortRange{{First: 0, Last: 0}}}, Collectors: 1}, 0},
+		"inner":            {watch.Watch{Match: watch.Match{Layer: watch.InnerLayer}, Collectors: 1}, 0},
 	} {
 		b := newBed(t, nil)
 		b.watchOfPacket(withINT(t, plain(1), nil))
 		r := *b.rules
 		c.watch.Policy = r.Watches[0].Policy
-		r.Watches = []Watch{c.watch}
+		r.Watches = []watch.Watch{c.watch}
 		b.Reload(&r)
 		for range 50 {
 			b.step(1e9)
@@ -299,7 +299,7 @@ func TestSampleAndCollectorsPerWatch(t *testing.T) {
 	const n, packets = 400, 4
 	b := newBed(t, func(r *Rules) {
 		lower := func(s string) []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix(s)} }
-		r.Watches = []Watch{
+		r.Watches = []watch.Watch{
 			{Name: "by packet", Match: watch.Match{Source: lower("10.0.0.0/25")}, Policy: event.Policy{Sample: 8}, Collectors: 1},
 			{Name: "by flow", Match: watch.Match{Source: lower("10.0.0.0/16")}, Policy: event.Policy{Sample: 8, SampleByFlow: true}, Collectors: 2},
 		}
@@ -339,7 +339,7 @@ func TestSampleAndCollectorsPerWatch(t *testing.T) {
 func TestTunnelsCutShort(t *testing.T) {
 	forEachEncapsulation(t, func(t *testing.T, e *enclosed) {
 		_, marked := e.frames(t, false)
-		b := watching(t, Watch{Match: watch.Match{Layer: watch.InnerLayer}}, Watch{Match: watch.Match{VNI: []watch.VNIRange{{First: 0, Last: 6}}}}, Watch{Match: watch.Match{Device: []uint64{1}}})
+		b := watching(t, watch.Watch{Match: watch.Match{Layer: watch.InnerLayer}}, watch.Watch{Match: watch.Match{VNI: []watch.VNIRange{{First: 0, Last: 6}}}}, watch.Watch{Match: watch.Match{Device: []uint64{1}}})
 		b.Reload(&Rules{INT: e.int, Watches: b.rules.Watches, Collectors: b.rules.Collectors, Report: b.rules.Report})
 		b.step(2e6)
 		for i := range marked {

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
@@ -47,7 +48,7 @@ func TestDropsAreOfTheirWatch(t *testing.T) {
 				r.Watches[0].Match = x.match
 				r.Watches[0].Policy.Events = event.Drop.Set()
 				if len(x.first.Destination) > 0 {
-					r.Watches = []Watch{{Name: "first", Match: x.first, Collectors: 1}, r.Watches[0]}
+					r.Watches = []watch.Watch{{Name: "first", Match: x.first, Collectors: 1}, r.Watches[0]}
 				}
 			})
 			b.host.Room = 0
@@ -116,9 +117,9 @@ func TestFlagsAreCounted(t *testing.T) {
 		for range 3 {
 			b.expect(frames(flagged(1, true, false)), nil)
 		}
-		if c := b.Snapshot().Links[0]; c.Flagged != [NumFlags]uint64{HopExceeded: 6, MTUExceeded: 1} {
+		if c := b.Snapshot().Links[0]; c.Flagged != [burst.NumFlags]uint64{burst.HopExceeded: 6, burst.MTUExceeded: 1} {
 			b.Tick(b.now + 1e9)
-			if c := b.Snapshot().Links[0]; c.Flagged != [NumFlags]uint64{HopExceeded: 6, MTUExceeded: 1} {
+			if c := b.Snapshot().Links[0]; c.Flagged != [burst.NumFlags]uint64{burst.HopExceeded: 6, burst.MTUExceeded: 1} {
 				t.Errorf("watched %v: flagged %v", watched, c.Flagged)
 			}
 		}

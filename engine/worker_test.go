@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
 	"intsink/engine/wire/intgen"
@@ -49,8 +50,8 @@ func TestDiscardIsReportedFirst(t *testing.T) {
 		t.Errorf("forwarded %d packets, want none and one report", len(b.host.TX))
 	}
 	b.balance()
-	if c := b.Snapshot(); c.Links[0].Direction[ToHost].Dropped[DropDiscard] != 1 {
-		t.Errorf("dropped %v", c.Links[0].Direction[ToHost].Dropped)
+	if c := b.Snapshot(); c.Links[0].Direction[burst.ToHost].Dropped[burst.DropDiscard] != 1 {
+		t.Errorf("dropped %v", c.Links[0].Direction[burst.ToHost].Dropped)
 	}
 }
 
@@ -84,9 +85,9 @@ func TestFullOutputDropsAndCounts(t *testing.T) {
 	}
 	b.Poll()
 	b.balance()
-	d := b.Snapshot().Links[0].Direction[ToHost]
-	if d.Forwarded != 3 || d.Dropped[DropTxFull] != 7 {
-		t.Errorf("forwarded %d, tx_full %d, want 3 and 7", d.Forwarded, d.Dropped[DropTxFull])
+	d := b.Snapshot().Links[0].Direction[burst.ToHost]
+	if d.Forwarded != 3 || d.Dropped[burst.DropTxFull] != 7 {
+		t.Errorf("forwarded %d, tx_full %d, want 3 and 7", d.Forwarded, d.Dropped[burst.DropTxFull])
 	}
 }
 
@@ -99,8 +100,8 @@ func TestHostSidePassesAndLeaksAreCounted(t *testing.T) {
 		t.Errorf("forwarded %x", b.network.TX)
 	}
 	b.balance()
-	if c := b.Snapshot(); c.Links[0].Leaked != 1 {
-		t.Errorf("leaked %d, want 1", c.Links[0].Leaked)
+	if c := b.Snapshot(); c.Links[0].ToNetwork.Leaked != 1 {
+		t.Errorf("leaked %d, want 1", c.Links[0].ToNetwork.Leaked)
 	}
 }
 
@@ -182,8 +183,8 @@ func TestWithoutWatches(t *testing.T) {
 	b.Poll()
 	b.step(2e6)
 	c := b.Snapshot()
-	d := c.Links[0].Direction[ToHost]
-	if d.Received != 4 || d.Forwarded != 2 || d.Dropped[DropTxFull] != 2 || c.Links[0].INT[inthdr.MD] != 3 || c.Flows != 0 || len(b.sealed()) != 0 {
+	d := c.Links[0].Direction[burst.ToHost]
+	if d.Received != 4 || d.Forwarded != 2 || d.Dropped[burst.DropTxFull] != 2 || c.Links[0].INT[inthdr.MD] != 3 || c.Flows != 0 || len(b.sealed()) != 0 {
 		t.Errorf("%+v, %d flows", c.Links[0], c.Flows)
 	}
 	for _, f := range b.host.TX {
@@ -212,7 +213,7 @@ func TestCutShort(t *testing.T) {
 		}
 		b.step(2e6)
 		c := b.Snapshot()
-		d := c.Links[0].Direction[ToHost]
+		d := c.Links[0].Direction[burst.ToHost]
 		if got := c.Links[0].Malformed[inthdr.ReasonTruncated]; got != uint64(marked) {
 			t.Errorf("%d truncated, want %d", got, marked)
 		}
@@ -220,7 +221,7 @@ func TestCutShort(t *testing.T) {
 		if drop {
 			want = marked
 		}
-		if d.Dropped[DropMalformed] != uint64(want) || d.Received != d.Forwarded+uint64(want) || d.Received != uint64(len(whole)-14) {
+		if d.Dropped[burst.DropMalformed] != uint64(want) || d.Received != d.Forwarded+uint64(want) || d.Received != uint64(len(whole)-14) {
 			t.Errorf("drop %v: %+v", drop, d)
 		}
 		for i, f := range b.host.TX {

@@ -7,6 +7,7 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
 	"intsink/engine/watch"
@@ -134,7 +135,7 @@ func newBed(t *testing.T, policies []Policy, capacity int, dropUnsound bool) *be
 		},
 	}
 	for i := range policies {
-		r.Watches = append(r.Watches, engine.Watch{Name: policies[i].Name, Match: watch.Match{Destination: DestinationPrefixes(i)}, Policy: policy(&policies[i]), Collectors: 1})
+		r.Watches = append(r.Watches, watch.Watch{Name: policies[i].Name, Match: watch.Match{Destination: DestinationPrefixes(i)}, Policy: policy(&policies[i]), Collectors: 1})
 	}
 	return newBedOf(t, r, nil, 5, capacity)
 }
@@ -147,7 +148,7 @@ func newBedOf(t *testing.T, r *engine.Rules, shared *engine.Shared, hwID uint8, 
 	}
 	b.network, b.host = &port{pool: b.pool}, &port{pool: b.pool}
 	b.worker = engine.NewWorker(engine.WorkerConfig{
-		Links:   []engine.Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
+		Links:   []burst.Link{{Name: "edge", Network: b.network, Host: b.host, NetworkID: 1, HostID: 2}},
 		Outlets: []reporting.Outlet{{Ring: b.ring}}, Shared: shared, PacketPool: b.pool, ReportPool: b.reports,
 		NodeID: 3, HwID: hwID, Seed: 7, Rules: r,
 		Flows: flows.Config{Capacity: capacity, Seed: 7, IdleTimeout: int64(IdleTimeout)},

@@ -3,7 +3,7 @@
 // handed on or counted.
 //
 //	port, err := afpacket.Open(afpacket.Config{Interface: "eth0", Queues: 2, Frames: 4096, Pool: pool})
-//	q := port.Queue(0)           // one worker's; an engine.Queue
+//	q := port.Queue(0)           // one worker's; an burst.Queue
 //	n := q.RxBurst(v)
 //	sent := q.TxBurst(v, n)      // where sent < n, q.Refusal() says why
 //	port.Close()                 // after the workers have ended

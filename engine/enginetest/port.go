@@ -7,7 +7,7 @@ import "intsink/dpdk/mbuf"
 // Unlimited is the Room of a port that takes every packet.
 const Unlimited = 1 << 30
 
-// Port is an engine.Queue: it delivers the frames of RX and keeps copies of transmitted frames
+// Port is an burst.Queue: it delivers the frames of RX and keeps copies of transmitted frames
 // in TX.
 type Port struct {
 	Pool *mbuf.Arena

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"intsink/engine/inspect"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/report"
 	"intsink/engine/wire/report/decode"

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"intsink/engine/aside/inspect"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
 	"intsink/engine/wire/report/reporttest"

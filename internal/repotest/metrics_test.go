@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/engine"
+	"intsink/engine/burst"
 	"intsink/engine/reporting"
 	"intsink/engine/wire/inthdr"
 	"intsink/exporters"
@@ -51,7 +51,7 @@ func TestReasonsOfCollectAreDocumented(t *testing.T) {
 func reasonRows() []string {
 	var rows []string
 	add := func(label, doc string) { rows = append(rows, fmt.Sprintf("| `%s` | %s |", label, doc)) }
-	for r := range engine.NumDropReasons {
+	for r := range burst.NumDropReasons {
 		add(r.String(), r.Doc())
 	}
 	for r := inthdr.ReasonNone + 1; r < inthdr.NumReasons; r++ {

@@ -14,10 +14,12 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
-	"intsink/engine/capture"
+	"intsink/engine/aside/capture"
+	"intsink/engine/aside/inspect"
+	"intsink/engine/burst"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
 	"intsink/engine/reporting"
+	"intsink/engine/watch"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/report"
 	"intsink/flows"
@@ -150,7 +152,7 @@ func newScene(r *row) (*scene, error) {
 		r.rules(rules)
 	}
 	s.worker = engine.NewWorker(engine.WorkerConfig{
-		Links:   []engine.Link{{Name: "edge", Network: s.port, Host: quiet{s.port}, NetworkID: 1, HostID: 2}},
+		Links:   []burst.Link{{Name: "edge", Network: s.port, Host: quiet{s.port}, NetworkID: 1, HostID: 2}},
 		Outlets: []reporting.Outlet{{Ring: s.ring}}, PacketPool: packets, ReportPool: s.reports,
 		NodeID: 1, Seed: 7, Rules: rules, Clock: func() int64 { return s.now },
 		Flows: flows.Config{Capacity: 65536, Seed: 7, IdleTimeout: 30e9},
@@ -158,12 +160,12 @@ func newScene(r *row) (*scene, error) {
 	if r.parse {
 		s.worker.ParseAll()
 	}
-	if s.worker.Feed().Want(0); r.page {
-		s.worker.Feed().Want(event.AllEvents)
+	if s.worker.Questions.Feed.Want(0); r.page {
+		s.worker.Questions.Feed.Want(event.AllEvents)
 	}
 	if r.capture != nil {
 		s.capture = capture.New(*r.capture, math.MaxInt64, 1e9, 4<<20)
-		s.worker.Capture(s.capture)
+		s.worker.Captures.Capture(s.capture)
 		s.worker.Tick(s.now + 1e6)
 	}
 	return s, nil
@@ -188,7 +190,7 @@ func referenceRules() *engine.Rules {
 	}
 	return &engine.Rules{
 		INT:        inthdr.Config{UDPPort: &port, Version2: true},
-		Watches:    []engine.Watch{{Name: "all", Policy: p, Collectors: 1}},
+		Watches:    []watch.Watch{{Name: "all", Policy: p, Collectors: 1}},
 		Collectors: []reporting.Collector{{Address: netip.MustParseAddrPort("192.0.2.10:8555"), MaxPayload: 1358}},
 		Report: reporting.Rules{
 			MdBits:   report.MdInterfaces | report.MdHopLatency | report.MdIngressTimestamp | report.MdEgressTimestamp,
@@ -242,7 +244,7 @@ func (s *scene) drain() {
 			s.capture.Done()
 		}
 	}
-	s.notices, _ = s.worker.Feed().Take(s.notices[:0], 2*mbuf.MaxBurst)
+	s.notices, _ = s.worker.Questions.Feed.Take(s.notices[:0], 2*mbuf.MaxBurst)
 	for {
 		n := s.ring.Pop(s.popped, mbuf.MaxBurst)
 		if n == 0 {

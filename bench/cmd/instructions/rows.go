@@ -12,9 +12,9 @@ import (
 
 	"intsink/bench/internal/traffic"
 	"intsink/engine"
-	"intsink/engine/capture"
+	"intsink/engine/aside/capture"
+	"intsink/engine/aside/mitigate"
 	"intsink/engine/event"
-	"intsink/engine/mitigate"
 	"intsink/engine/reporting"
 	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"

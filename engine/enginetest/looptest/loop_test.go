@@ -21,8 +21,10 @@ import (
 	"intsink/dpdk/mempool"
 	"intsink/dpdk/ring"
 	"intsink/engine"
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
+	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/flows"
@@ -59,7 +61,7 @@ type outcome struct {
 	Fired   any
 	Flows   uint64
 	Reports uint64
-	frames  [engine.NumDirections][][]byte
+	frames  [burst.NumDirections][][]byte
 }
 
 // TestLoopInC: a worker that C polls for forwards the same bytes, counts the same and reports the
@@ -78,13 +80,13 @@ func TestLoopInC(t *testing.T) {
 	inC, ofGo := run(t, dir, 1, in, back, offset)
 	for i, of := range inGo.frames {
 		if !slices.EqualFunc(of, inC.frames[i], bytes.Equal) {
-			t.Errorf("other frames to the %v: %d in Go, %d in C", engine.Direction(i), len(of), len(inC.frames[i]))
+			t.Errorf("other frames to the %v: %d in Go, %d in C", burst.Direction(i), len(of), len(inC.frames[i]))
 		}
 	}
 	if d := cmp.Diff(inGo, inC, cmpopts.IgnoreUnexported(outcome{})); d != "" {
 		t.Errorf("in Go (-) and C (+):\n%s", d)
 	}
-	if n := len(inC.frames[engine.ToHost]); n < fromNetwork*9/10 {
+	if n := len(inC.frames[burst.ToHost]); n < fromNetwork*9/10 {
 		t.Errorf("%d of %d frames have reached the host", n, fromNetwork)
 	}
 	if ofGo*10 > bursts {
@@ -106,7 +108,7 @@ func run(t *testing.T, dir string, n int, in, back string, offset int64) (o outc
 	for { // until it has taken all, and polled once more
 		c := w.Snapshot()
 		d := c.Links[1].Direction
-		if d[engine.ToHost].Received >= fromNetwork && d[engine.ToNetwork].Received >= fromHost && c.Pace.Polls[0] > 0 {
+		if d[burst.ToHost].Received >= fromNetwork && d[burst.ToNetwork].Received >= fromHost && c.Pace.Polls[0] > 0 {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -127,7 +129,7 @@ func run(t *testing.T, dir string, n int, in, back string, offset int64) (o outc
 		t.Errorf("pace of worker %d: %+v", n, p)
 	}
 	return outcome{
-		frames: [engine.NumDirections][][]byte{engine.ToHost: dpdktest.ReadPcap(t, outs[1]), engine.ToNetwork: dpdktest.ReadPcap(t, outs[0])},
+		frames: [burst.NumDirections][][]byte{burst.ToHost: dpdktest.ReadPcap(t, outs[1]), burst.ToNetwork: dpdktest.ReadPcap(t, outs[0])},
 		Links:  c.Links, Fired: c.Detector.Fired, Flows: c.Flows, Reports: c.Collectors[0].Reports,
 	}, bursts.Load()
 }
@@ -169,7 +171,7 @@ func TestNoSleepBehindABurst(t *testing.T) {
 	for _, p := range []ethdev.Port{idle, network, host} {
 		p.Close()
 	}
-	if c.Links[1].Direction[engine.ToHost].Forwarded != packets || c.Flows != packets || c.Pace.Polls[0] != uint64(sleeps) || c.Pace.Polls[1] != packets {
+	if c.Links[1].Direction[burst.ToHost].Forwarded != packets || c.Flows != packets || c.Pace.Polls[0] != uint64(sleeps) || c.Pace.Polls[1] != packets {
 		t.Errorf("%d sleeps, %v polls that found nothing and something, %d flows, %+v", sleeps, c.Pace.Polls, c.Flows, c.Links[1].Direction)
 	}
 }
@@ -180,10 +182,10 @@ type worker struct {
 	sealed *ring.Ring
 }
 
-func newWorker(idle ethdev.Port, network, host engine.Queue, pool, reports *mempool.Mempool, offset int64) worker {
+func newWorker(idle ethdev.Port, network, host burst.Queue, pool, reports *mempool.Mempool, offset int64) worker {
 	sealed := ring.New(4096)
 	return worker{engine.NewWorker(engine.WorkerConfig{
-		Links:   []engine.Link{{Name: "idle", Network: idle.Queue(0), Host: idle.Queue(0), NetworkID: 3, HostID: 4}, {Name: "edge", Network: network, Host: host, NetworkID: 1, HostID: 2}},
+		Links:   []burst.Link{{Name: "idle", Network: idle.Queue(0), Host: idle.Queue(0), NetworkID: 3, HostID: 4}, {Name: "edge", Network: network, Host: host, NetworkID: 1, HostID: 2}},
 		Outlets: []reporting.Outlet{{Ring: sealed}}, PacketPool: pool, ReportPool: reports,
 		Seed: 7, Rules: rules(), Flows: flows.Config{Capacity: 4096, Seed: 7, IdleTimeout: 300e9},
 		Clock: eal.Nanotime, LoopClock: offset,
@@ -209,7 +211,7 @@ func rules() *engine.Rules {
 	}
 	return &engine.Rules{
 		INT:        inthdr.Config{UDPPort: &port, Version2: true},
-		Watches:    []engine.Watch{{Name: "all", Policy: p, Collectors: 1}},
+		Watches:    []watch.Watch{{Name: "all", Policy: p, Collectors: 1}},
 		Collectors: []reporting.Collector{{Address: netip.MustParseAddrPort("192.0.2.10:8555"), MaxPayload: 1358}},
 		Report:     reporting.Rules{Fragment: 128, MaxDelay: 1e6},
 	}

@@ -13,7 +13,7 @@ import (
 	"intsink/dpdk/afpacket"
 	"intsink/dpdk/ethdev"
 	"intsink/dpdk/iface"
-	"intsink/engine"
+	"intsink/engine/burst"
 )
 
 // device is what a port is made of.
@@ -42,7 +42,7 @@ type device interface {
 }
 
 type queue interface {
-	engine.Queue
+	burst.Queue
 	Depth() int // of packets that wait to be received; negative where the driver cannot tell
 }
 

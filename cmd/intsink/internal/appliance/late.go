@@ -17,7 +17,7 @@ import (
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/conf"
 	"intsink/dpdk/mbuf"
-	"intsink/engine"
+	"intsink/engine/burst"
 	"intsink/exporters/port"
 )
 
@@ -101,7 +101,7 @@ func (d *lateDevice) close()                                  { d.device().close
 // lateQueue is a queue of a lateDevice: as of a link that is down until the device is there.
 type lateQueue struct{ inner atomic.Pointer[queue] }
 
-// RxBurst implements engine.Queue.
+// RxBurst implements burst.Queue.
 func (q *lateQueue) RxBurst(v *mbuf.Vec) int {
 	if inner := q.inner.Load(); inner != nil {
 		return (*inner).RxBurst(v)
@@ -109,7 +109,7 @@ func (q *lateQueue) RxBurst(v *mbuf.Vec) int {
 	return 0
 }
 
-// TxBurst implements engine.Queue.
+// TxBurst implements burst.Queue.
 func (q *lateQueue) TxBurst(v *mbuf.Vec, n int) int {
 	if inner := q.inner.Load(); inner != nil {
 		return (*inner).TxBurst(v, n)
@@ -117,7 +117,7 @@ func (q *lateQueue) TxBurst(v *mbuf.Vec, n int) int {
 	return 0
 }
 
-// Exchange implements engine.Queue.
+// Exchange implements burst.Queue.
 func (q *lateQueue) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received int) {
 	if inner := q.inner.Load(); inner != nil {
 		return (*inner).Exchange(tx, n, rx)
@@ -125,13 +125,13 @@ func (q *lateQueue) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received 
 	return 0, 0
 }
 
-// Refusal implements engine.Refuser.
+// Refusal implements burst.Refuser.
 func (q *lateQueue) Refusal() mbuf.Refusal {
 	inner := q.inner.Load()
 	if inner == nil {
 		return mbuf.RefusedDown
 	}
-	if r, ok := (*inner).(engine.Refuser); ok {
+	if r, ok := (*inner).(burst.Refuser); ok {
 		return r.Refusal()
 	}
 	return mbuf.RefusedFull

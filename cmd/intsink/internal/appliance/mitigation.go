@@ -7,6 +7,7 @@ import (
 	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/conf"
+	"intsink/engine/aside/mitigate"
 )
 
 // makeMitigation makes the store of mitigation rules, which is empty at start, and its server.
@@ -17,8 +18,12 @@ func (a *Appliance) makeMitigation(c *conf.Config) error {
 			links = append(links, l.Name)
 		}
 	}
+	var asides []*mitigate.Aside
+	for _, w := range a.workers {
+		asides = append(asides, w.Mitigation)
+	}
 	a.mitigation = &mitigation.Server{
-		Store:   mitigation.NewStore(a.workers, links, a.clock, a.wallClock.Offset),
+		Store:   mitigation.NewStore(asides, links, a.clock, a.wallClock.Offset),
 		Control: a.control, DeviceBytes: a.deviceBytes,
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
-	"intsink/engine"
+	"intsink/engine/burst"
 	"intsink/exporters/port"
 )
 
@@ -75,8 +75,8 @@ func portConfig(col *conf.Collector) port.Config {
 
 // stations are worker w's on every port by which reports leave, in the order of
 // the ports.
-func (a *Appliance) stations(w int) []engine.Station {
-	var all []engine.Station
+func (a *Appliance) stations(w int) []burst.Station {
+	var all []burst.Station
 	for i, p := range a.reportPorts.ports {
 		q := a.port(a.reportPorts.names[i]).queue(w)
 		all = append(all, p.Station(w, q, a.reportPools[w], a.reportPorts.own[i]))
@@ -86,7 +86,7 @@ func (a *Appliance) stations(w int) []engine.Station {
 
 // stationOf is the one among stations that hears what name receives; nil where
 // no reports leave by that port.
-func (a *Appliance) stationOf(name string, stations []engine.Station) engine.Station {
+func (a *Appliance) stationOf(name string, stations []burst.Station) burst.Station {
 	for i := range stations {
 		if a.reportPorts.names[i] == name {
 			return stations[i]

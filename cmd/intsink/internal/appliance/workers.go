@@ -14,6 +14,7 @@ import (
 	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/engine"
+	"intsink/engine/burst"
 )
 
 // makeWorkers builds one worker per lcore, one exporter per collector, and
@@ -65,12 +66,12 @@ func (a *Appliance) workerConfig(c *conf.Config, w int) engine.WorkerConfig {
 }
 
 // linksOf returns worker w's queues of every link, then of every tap.
-func (a *Appliance) linksOf(c *conf.Config, w int, stations []engine.Station) []engine.Link {
-	var links []engine.Link
+func (a *Appliance) linksOf(c *conf.Config, w int, stations []burst.Station) []burst.Link {
+	var links []burst.Link
 	a.linkNames = nil
-	queue := func(port string) engine.Queue { return a.port(port).queue(w) }
+	queue := func(port string) burst.Queue { return a.port(port).queue(w) }
 	for _, l := range c.Links {
-		links = append(links, engine.Link{
+		links = append(links, burst.Link{
 			Name: l.Name, Network: queue(l.Network), Host: queue(l.Host),
 			NetworkID: rules.PortID(c, l.Network), HostID: rules.PortID(c, l.Host), Gauges: a.makeGauges(l.Network, l.Host, w),
 			NetworkStation: a.stationOf(l.Network, stations), HostStation: a.stationOf(l.Host, stations), Mitigation: l.Mitigation,
@@ -78,7 +79,7 @@ func (a *Appliance) linksOf(c *conf.Config, w int, stations []engine.Station) []
 		a.linkNames = append(a.linkNames, l.Name)
 	}
 	for _, t := range c.Taps {
-		links = append(links, engine.Link{Name: t.Name, Network: queue(t.Port), NetworkID: rules.PortID(c, t.Port), Gauges: a.makeGauges(t.Port, "", w)})
+		links = append(links, burst.Link{Name: t.Name, Network: queue(t.Port), NetworkID: rules.PortID(c, t.Port), Gauges: a.makeGauges(t.Port, "", w)})
 		a.linkNames = append(a.linkNames, t.Name)
 	}
 	return links

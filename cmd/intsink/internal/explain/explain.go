@@ -11,7 +11,7 @@ import (
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/flowapi"
-	"intsink/engine/inspect"
+	"intsink/engine/aside/inspect"
 )
 
 // Options are the flags of why.

@@ -15,10 +15,12 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
+	"intsink/engine/burst"
 	"intsink/engine/enginetest"
 	"intsink/engine/enginetest/workertest"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
+	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/flows"
@@ -54,10 +56,10 @@ func newPlayed(t *testing.T, change func(*event.Thresholds)) *played {
 	p := &played{t: t, now: playStart, network: enginetest.NewPort(pool)}
 	port := uint16(5000)
 	p.worker = workertest.New(t, func(c *engine.WorkerConfig) {
-		c.Links = []engine.Link{{Name: "edge", Network: p.network, Host: enginetest.NewPort(pool)}}
+		c.Links = []burst.Link{{Name: "edge", Network: p.network, Host: enginetest.NewPort(pool)}}
 		c.PacketPool, c.Clock = pool, func() int64 { return p.now }
 		c.Flows = flows.Config{Capacity: 1024, IdleTimeout: 3600e9}
-		c.Rules = &engine.Rules{INT: inthdr.Config{UDPPort: &port, Version2: true}, Watches: []engine.Watch{{Name: "all", Policy: policy, Collectors: 1}}}
+		c.Rules = &engine.Rules{INT: inthdr.Config{UDPPort: &port, Version2: true}, Watches: []watch.Watch{{Name: "all", Policy: policy, Collectors: 1}}}
 		c.Rules.Collectors = []reporting.Collector{{Address: netip.MustParseAddrPort("192.0.2.10:8555"), MaxPayload: 1358}}
 		c.Rules.Report = reporting.Rules{Fragment: 128, MaxDelay: 1e6}
 		c.Outlets, c.ReportPool = []reporting.Outlet{{Ring: ring.New(256)}}, pool

@@ -6,9 +6,9 @@ import (
 	"os"
 	"testing"
 
-	"intsink/engine"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
+	"intsink/engine/watch"
 	"intsink/flows"
 )
 
@@ -23,7 +23,7 @@ func knownFlow(t *testing.T) *FlowDetail {
 	policy.Events |= event.Loss.Set() | event.Drop.Set() | event.HopLimit.Set() | event.MTUExceeded.Set() | event.TxUtilization.Set()
 	x := &policy.Thresholds
 	x.CongestionLatency, x.LossTimeout, x.LossInterval, x.DropInterval, x.HopLimitRearm, x.MTURearm = 50_000, 200e6, 1e9, 1e9, 10e9, 10e9
-	q := &engine.PendingQuery{Query: inspect.New(inspect.OneFlow|inspect.Ways|inspect.Queues, 0), Watches: []engine.Watch{{Name: "web", Policy: policy}}}
+	q := &inspect.PendingQuery{Query: inspect.New(inspect.OneFlow|inspect.Ways|inspect.Queues, 0), Watches: []watch.Watch{{Name: "web", Policy: policy}}}
 	q.Now = now
 	q.Flow = &inspect.Flow{
 		Key: key, Matched: true, Seen: now - 12e6, Packets: 123456, Bytes: 98765432,
@@ -42,7 +42,7 @@ func knownFlow(t *testing.T) *FlowDetail {
 	way.Way[0], way.Way[1] = inspect.PathHop{Node: 101, Ingress: 1, Egress: 2}, inspect.PathHop{Node: 102, Ingress: 1, Egress: 0xffff}
 	d := newFlowDetail(0, q, ways{{1: way}})
 	q.Queues = append(q.Queues, inspect.Row[event.Queue]{Key: [2]uint64{101<<32 | 2, 5}, Value: event.Queue{Congested: true, Reports: 10, Since: now - 9e9, Seen: now}})
-	d.addWaits(q, []*engine.PendingQuery{q})
+	d.addWaits(q, []*inspect.PendingQuery{q})
 	return d
 }
 

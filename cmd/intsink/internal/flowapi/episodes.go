@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"intsink/engine/aside/inspect"
 	"intsink/engine/episode"
-	"intsink/engine/inspect"
 )
 
 // EpisodeItem is one episode of a queue.

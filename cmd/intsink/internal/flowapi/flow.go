@@ -10,9 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"intsink/engine"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
 	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
@@ -100,7 +99,7 @@ func (in *API) flow(ctx context.Context, p *parameters) (any, error) {
 	return d, nil
 }
 
-func newFlowDetail(worker int, q *engine.PendingQuery, known ways) *FlowDetail {
+func newFlowDetail(worker int, q *inspect.PendingQuery, known ways) *FlowDetail {
 	f := q.Flow
 	d := &FlowDetail{
 		Now: timestamp(q.Now), FlowItem: newFlowItem(worker, f, q.Watches, known), Matched: f.Matched, Closing: f.Closing,

@@ -13,6 +13,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine"
+	"intsink/engine/burst"
 	"intsink/engine/enginetest"
 	"intsink/engine/enginetest/workertest"
 	"intsink/engine/event"
@@ -88,12 +89,12 @@ func newAPIBed(t *testing.T, flowsOf ...[]int) *apiBed {
 			}
 		}
 		worker := workertest.New(t, func(c *engine.WorkerConfig) {
-			c.Links = []engine.Link{{Name: "edge", Network: network, Host: enginetest.NewPort(pool)}}
+			c.Links = []burst.Link{{Name: "edge", Network: network, Host: enginetest.NewPort(pool)}}
 			c.PacketPool, c.Seed = pool, uint64(w+1)
 			c.Flows = flows.Config{Capacity: 4096, Seed: uint64(w + 1), IdleTimeout: 3600e9}
 			c.Rules = &engine.Rules{
 				INT:     inthdr.Config{UDPPort: &port, Version2: true},
-				Watches: []engine.Watch{{Name: "web", Match: watch.Match{DestinationPort: []watch.PortRange{{First: 8000, Last: 8000}}}, Policy: apiPolicy()}, {Name: "all", Policy: apiPolicy()}},
+				Watches: []watch.Watch{{Name: "web", Match: watch.Match{DestinationPort: []watch.PortRange{{First: 8000, Last: 8000}}}, Policy: apiPolicy()}, {Name: "all", Policy: apiPolicy()}},
 			}
 		})
 		for worker.Poll() > 0 {

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
-	"intsink/engine"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
+	"intsink/engine/watch"
 )
 
 // FlowItem is one flow in /api/v1/flows.
@@ -43,7 +43,7 @@ type FlowItem struct {
 	Drops           uint32     `json:"drops"`
 }
 
-func newFlowItem(worker int, f *inspect.Flow, watches []engine.Watch, known ways) FlowItem {
+func newFlowItem(worker int, f *inspect.Flow, watches []watch.Watch, known ways) FlowItem {
 	k := &f.Key
 	item := FlowItem{
 		ID: inspect.FlowID(k), Watch: watchName(f, watches), Worker: workerName(worker), Protocol: inspect.ProtocolName(k.Proto()),
@@ -74,7 +74,7 @@ func workerName(w int) string { return fmt.Sprintf("w%d", w) }
 
 // watchName returns the name of the flow's watch, or nil if no watch selects it or that is not
 // known yet.
-func watchName(f *inspect.Flow, watches []engine.Watch) *string {
+func watchName(f *inspect.Flow, watches []watch.Watch) *string {
 	if !f.Matched || int(f.Watch) >= len(watches) {
 		return nil
 	}
@@ -178,7 +178,7 @@ func (in *API) hasWatch(ctx context.Context, name string) error {
 }
 
 // flowPage merges the workers' answers, each the first flows of its own.
-func flowPage(questions []*engine.PendingQuery, g paging) *page[FlowItem] {
+func flowPage(questions []*inspect.PendingQuery, g paging) *page[FlowItem] {
 	type found struct {
 		*inspect.Found
 		worker int

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
-	"intsink/engine/inspect"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/series"
 	"intsink/engine/usual"
 )

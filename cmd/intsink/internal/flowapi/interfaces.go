@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"intsink/engine"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
 	"intsink/flows"
 )
 
@@ -59,7 +58,7 @@ func (in *API) interfaces(ctx context.Context, p *parameters) (any, error) {
 
 // busyNow reports whether interface v is busy now. A worker clears v.Busy only with the next packet that tells the
 // interface's utilization, so that an interface without such packets for InterfaceMemory, or the longest hold, is not busy.
-func busyNow(q *engine.PendingQuery, v *event.Interface) bool {
+func busyNow(q *inspect.PendingQuery, v *event.Interface) bool {
 	memory := int64(event.InterfaceMemory)
 	for i := range q.Watches {
 		memory = max(memory, q.Watches[i].Policy.Thresholds.TxHold)

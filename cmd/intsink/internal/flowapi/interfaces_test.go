@@ -3,9 +3,9 @@ package flowapi
 import (
 	"testing"
 
-	"intsink/engine"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
+	"intsink/engine/watch"
 )
 
 // TestBusyNow: an interface whose packets do not come any more is busy for ten minutes, or for as long as a watch holds.
@@ -22,9 +22,9 @@ func TestBusyNow(t *testing.T) {
 		{"held for longer", true, true, 3600 * second, 3600 * second},
 		{"longer than held", true, false, 3600*second + 1, 3600 * second},
 	} {
-		q := &engine.PendingQuery{Query: new(inspect.Query)}
+		q := &inspect.PendingQuery{Query: new(inspect.Query)}
 		q.Now = 1e18
-		q.Watches = []engine.Watch{{Policy: event.Policy{Thresholds: event.Thresholds{TxHold: c.hold}}}}
+		q.Watches = []watch.Watch{{Policy: event.Policy{Thresholds: event.Thresholds{TxHold: c.hold}}}}
 		if got := busyNow(q, &event.Interface{Busy: c.busy, Seen: q.Now - c.age}); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}

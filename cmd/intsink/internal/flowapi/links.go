@@ -7,8 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"intsink/engine"
-	"intsink/engine/inspect"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/usual"
 	"intsink/flows"
 )
@@ -55,7 +54,7 @@ func (in *API) links(ctx context.Context, p *parameters) (any, error) {
 
 // mergeLinks takes values from the worker that saw the link last, and adds up how often it
 // came out negative.
-func mergeLinks(questions []*engine.PendingQuery) map[[2]uint64]*linkItem {
+func mergeLinks(questions []*inspect.PendingQuery) map[[2]uint64]*linkItem {
 	merged := map[[2]uint64]*linkItem{}
 	for _, q := range questions {
 		for i := range q.Links {

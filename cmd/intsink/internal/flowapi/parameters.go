@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"intsink/cmd/internal/cli"
-	"intsink/engine/inspect"
+	"intsink/engine/aside/inspect"
 )
 
 // parameters reads the query of a request and keeps the first error. What is not

@@ -11,15 +11,14 @@ import (
 	"strings"
 
 	"intsink/cmd/internal/cli"
-	"intsink/engine"
-	"intsink/engine/inspect"
+	"intsink/engine/aside/inspect"
 )
 
 // ways are the paths that each worker has a description of, by the hash that its
 // flows keep. Hashes have a key of their worker's own: only IDs compare.
 type ways []map[uint64]*inspect.Path
 
-func waysOf(questions []*engine.PendingQuery) ways {
+func waysOf(questions []*inspect.PendingQuery) ways {
 	w := make(ways, len(questions))
 	for i, q := range questions {
 		w[i] = make(map[uint64]*inspect.Path, len(q.Ways))
@@ -103,7 +102,7 @@ func isHot(way []inspect.PathHop, hot map[egress]bool) bool {
 }
 
 // hotOf are the egress interfaces that have a congested queue, by any worker.
-func hotOf(questions []*engine.PendingQuery) map[egress]bool {
+func hotOf(questions []*inspect.PendingQuery) map[egress]bool {
 	hot := map[egress]bool{}
 	for _, q := range questions {
 		for i := range q.Queues {

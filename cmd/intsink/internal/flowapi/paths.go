@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
-	"intsink/engine"
-	"intsink/engine/inspect"
+	"intsink/engine/aside/inspect"
 )
 
 // pathTotalItem is one path and what the flows on it add up to.
@@ -84,7 +83,7 @@ func (in *API) path(ctx context.Context, p *parameters) (any, error) {
 
 // mergePaths adds up the totals of a path over all workers. Paths are the same if their
 // descriptions are: an ID alone could be forged.
-func mergePaths(questions []*engine.PendingQuery, totals *pathTotals, f *wayFilter) map[string]*pathTotalItem {
+func mergePaths(questions []*inspect.PendingQuery, totals *pathTotals, f *wayFilter) map[string]*pathTotalItem {
 	known, hot := waysOf(questions), hotOf(questions)
 	merged := map[string]*pathTotalItem{}
 	for i, q := range questions {

@@ -11,9 +11,8 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
-	"intsink/engine"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
 	"intsink/engine/usual"
 	"intsink/flows"
 )
@@ -44,7 +43,7 @@ type queueItem struct {
 
 // CongestedNow: an episode that had no sample for its timeout is over, although the
 // worker only writes that down at the next sample.
-func CongestedNow(q *engine.PendingQuery, v *event.Queue) bool {
+func CongestedNow(q *inspect.PendingQuery, v *event.Queue) bool {
 	timeout := int64(0)
 	for i := range q.Watches {
 		timeout = max(timeout, q.Watches[i].Policy.Thresholds.CongestionTimeout)
@@ -121,7 +120,7 @@ func orZero(x *uint32) uint32 {
 
 // mergeQueues takes values from the worker that saw the queue last. Episodes hold over all
 // workers: each knows of them, some a moment later.
-func mergeQueues(questions []*engine.PendingQuery) map[[2]uint64]*queueItem {
+func mergeQueues(questions []*inspect.PendingQuery) map[[2]uint64]*queueItem {
 	merged := map[[2]uint64]*queueItem{}
 	for _, q := range questions {
 		for i := range q.Queues {
@@ -151,7 +150,7 @@ func mergeQueues(questions []*engine.PendingQuery) map[[2]uint64]*queueItem {
 }
 
 // utilizations are the last utilization of each egress interface, by its key.
-func utilizations(questions []*engine.PendingQuery) map[uint64]*uint32 {
+func utilizations(questions []*inspect.PendingQuery) map[uint64]*uint32 {
 	out, seen := map[uint64]*uint32{}, map[uint64]int64{}
 	for _, q := range questions {
 		for i := range q.Interfaces {

@@ -14,7 +14,7 @@ import (
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/engine"
-	"intsink/engine/inspect"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/series"
 )
 
@@ -131,19 +131,21 @@ func (in *API) handle(answer func(context.Context, *parameters) (any, error)) ht
 }
 
 // ask puts a query to every worker, once it is this request's turn.
-func (in *API) ask(ctx context.Context, newQuery func(worker int) *inspect.Query) ([]*engine.PendingQuery, error) {
+func (in *API) ask(ctx context.Context, newQuery func(worker int) *inspect.Query) ([]*inspect.PendingQuery, error) {
 	if !in.turns.take(ctx) {
 		return nil, apiError{http.StatusServiceUnavailable, "the workers are still busy with other questions; ask again, or less often"}
 	}
 	defer in.turns.give()
 	now := in.clock()
+	var all []*inspect.Aside
 	for i, w := range in.workers {
 		if late := now - w.Beat(); late > int64(StuckAfter) {
 			return nil, gone(i, "")
 		}
+		all = append(all, w.Questions)
 	}
-	questions, err := engine.AskAll(ctx, in.workers, newQuery)
-	var silent *engine.NoAnswer
+	questions, err := inspect.AskAll(ctx, all, newQuery)
+	var silent *inspect.NoAnswer
 	if errors.As(err, &silent) {
 		return nil, gone(silent.Worker, fmt.Sprintf(" within %v", in.timeout))
 	}
@@ -151,7 +153,7 @@ func (in *API) ask(ctx context.Context, newQuery func(worker int) *inspect.Query
 }
 
 // Tables asks every worker for its tables, for the sink itself: within ctx, in turn with the requests of others.
-func (in *API) Tables(ctx context.Context, what inspect.What) ([]*engine.PendingQuery, error) {
+func (in *API) Tables(ctx context.Context, what inspect.What) ([]*inspect.PendingQuery, error) {
 	return in.ask(ctx, func(int) *inspect.Query { return inspect.New(what, 0) })
 }
 
@@ -165,7 +167,7 @@ func gone(worker int, within string) error {
 const StuckAfter = 2 * time.Second
 
 // tables asks every worker for tables, once all parameters are read.
-func (in *API) tables(ctx context.Context, p *parameters, what inspect.What) ([]*engine.PendingQuery, error) {
+func (in *API) tables(ctx context.Context, p *parameters, what inspect.What) ([]*inspect.PendingQuery, error) {
 	if err := p.end(); err != nil {
 		return nil, err
 	}

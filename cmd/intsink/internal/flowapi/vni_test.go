@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/engine/inspect"
+	"intsink/engine/aside/inspect"
 )
 
 // TestFlowsSayTheirNetwork: a flow inside of a tunnel has the tunnel's VNI, in its id and as a field; others have none.

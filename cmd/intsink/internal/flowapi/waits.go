@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"intsink/engine"
+	"intsink/engine/aside/inspect"
+	"intsink/engine/burst"
 	"intsink/engine/event"
 )
 
@@ -25,7 +26,7 @@ type WaitItem struct {
 }
 
 // addWaits adds what holds now for the events that the flow's watch asks for. q is the answer of the flow's worker.
-func (d *FlowDetail) addWaits(q *engine.PendingQuery, questions []*engine.PendingQuery) {
+func (d *FlowDetail) addWaits(q *inspect.PendingQuery, questions []*inspect.PendingQuery) {
 	policy := &q.Watches[q.Flow.Watch].Policy
 	t, c := &policy.Thresholds, &q.Limits.Cold
 	until := func(e event.Event, place, why string, last, length int64) {
@@ -45,7 +46,7 @@ func (d *FlowDetail) addWaits(q *engine.PendingQuery, questions []*engine.Pendin
 	for _, l := range c.Dropped {
 		place := "other reasons"
 		if l.Reason != 0 {
-			place = "reason " + engine.DropReason(l.Reason-1).String()
+			place = "reason " + burst.DropReason(l.Reason-1).String()
 		}
 		until(event.Drop, place, "interval", l.Sent, t.DropInterval)
 	}
@@ -55,7 +56,7 @@ func (d *FlowDetail) addWaits(q *engine.PendingQuery, questions []*engine.Pendin
 
 // addEpisodes adds the queues and interfaces on the flow's current path that are in an episode. Which of an interface's
 // queues the flow takes stands in its packets alone: all of them are listed.
-func (d *FlowDetail) addEpisodes(q *engine.PendingQuery, questions []*engine.PendingQuery) {
+func (d *FlowDetail) addEpisodes(q *inspect.PendingQuery, questions []*inspect.PendingQuery) {
 	if len(d.Paths) == 0 {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 
-	"intsink/engine/capture"
+	"intsink/engine/aside/capture"
 )
 
 // Types of blocks (draft-ietf-opsawg-pcapng, 11.1).

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"intsink/engine/capture"
+	"intsink/engine/aside/capture"
 )
 
 // limited takes so many bytes, and then no more.

@@ -14,10 +14,10 @@ import (
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/conf"
-	"intsink/engine"
-	"intsink/engine/capture"
+	"intsink/engine/aside/capture"
+	"intsink/engine/aside/mitigate"
+	"intsink/engine/burst"
 	"intsink/engine/event"
-	"intsink/engine/mitigate"
 	"intsink/engine/wire/inthdr"
 )
 
@@ -191,7 +191,7 @@ func (q *Request) compileEvents(f *capture.Filter) error {
 		case len(q.Events) > 1 || len(q.Reasons) > 0:
 			return control.WrongField("events", `: "drop" goes alone: it stands for every reason for which packets are dropped`)
 		default:
-			f.Dropped = (1<<engine.NumDropReasons - 1) &^ (1 << engine.DropTap)
+			f.Dropped = (1<<burst.NumDropReasons - 1) &^ (1 << burst.DropTap)
 		}
 	}
 	return nil
@@ -199,7 +199,7 @@ func (q *Request) compileEvents(f *capture.Filter) error {
 
 // ReasonNames returns the reasons of drops, then those of malformed INT.
 func ReasonNames() (names []string) {
-	for r := range engine.NumDropReasons {
+	for r := range burst.NumDropReasons {
 		names = append(names, r.String())
 	}
 	for r := inthdr.ReasonNone + 1; r < inthdr.NumReasons; r++ {
@@ -213,10 +213,10 @@ func (q *Request) compileReasons(f *capture.Filter) error {
 		switch i := slices.Index(ReasonNames(), name); {
 		case i < 0:
 			return control.WrongField("reasons", " = %.60q: %s", name, among(ReasonNames()))
-		case i < int(engine.NumDropReasons):
+		case i < int(burst.NumDropReasons):
 			f.Dropped |= 1 << i
 		default:
-			f.Malformed |= 1 << (i - int(engine.NumDropReasons) + 1)
+			f.Malformed |= 1 << (i - int(burst.NumDropReasons) + 1)
 		}
 	}
 	return nil

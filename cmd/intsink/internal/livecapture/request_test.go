@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"intsink/conf"
-	"intsink/engine"
-	"intsink/engine/capture"
+	"intsink/engine/aside/capture"
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/wire/inthdr"
 )
@@ -47,10 +47,10 @@ func TestRequests(t *testing.T) {
 		{"a tap", `{"links": ["side"]}`, func(_ *Request, f capture.Filter) bool { return slices.Equal(f.Links, []int{1}) }},
 		{"events", `{"events": ["leak", "new_flow"]}`, func(_ *Request, f capture.Filter) bool { return f.Events == event.Leak.Set()|event.NewFlow.Set() }},
 		{"drops", `{"events": ["drop"]}`, func(_ *Request, f capture.Filter) bool {
-			return f.Events == 0 && f.Dropped>>engine.DropTxFull&1 != 0 && f.Dropped>>engine.DropTap&1 == 0 && f.Dropped>>engine.NumDropReasons == 0
+			return f.Events == 0 && f.Dropped>>burst.DropTxFull&1 != 0 && f.Dropped>>burst.DropTap&1 == 0 && f.Dropped>>burst.NumDropReasons == 0
 		}},
 		{"reasons", `{"reasons": ["malformed", "too_deep", "segmented"]}`, func(_ *Request, f capture.Filter) bool {
-			return f.Dropped == 1<<engine.DropMalformed && f.Malformed == 1<<inthdr.ReasonTooDeep|1<<inthdr.ReasonSegmented
+			return f.Dropped == 1<<burst.DropMalformed && f.Malformed == 1<<inthdr.ReasonTooDeep|1<<inthdr.ReasonSegmented
 		}},
 		{"a match", `{"match": {"source": "10.0.0.0/8", "protocol": ["udp", 6]}, "both_ways": true}`, func(_ *Request, f capture.Filter) bool { return f.Match != nil }},
 		{"bounds", `{"count": 5, "seconds": 0.5, "rate": 7, "snap_length": 64}`, func(q *Request, f capture.Filter) bool {

@@ -13,7 +13,7 @@ import (
 	"intsink/cmd/intsink/internal/control"
 	"intsink/conf"
 	"intsink/engine"
-	"intsink/engine/capture"
+	"intsink/engine/aside/capture"
 )
 
 // Worker is the part of engine.Worker that captures packets.
@@ -52,7 +52,7 @@ func (s *Server) Counters() Counters {
 // WorkersOf returns the workers of an engine as Workers.
 func WorkersOf(all []*engine.Worker) (out []Worker) {
 	for _, w := range all {
-		out = append(out, w)
+		out = append(out, w.Captures)
 	}
 	return out
 }

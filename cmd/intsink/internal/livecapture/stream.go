@@ -16,8 +16,8 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 
 	"intsink/conf"
-	"intsink/engine"
-	"intsink/engine/capture"
+	"intsink/engine/aside/capture"
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/wire/inthdr"
 )
@@ -279,7 +279,7 @@ func comment(r *capture.Record) string {
 		s += " malformed=" + r.Malformed.String()
 	}
 	if r.Dropped {
-		s += " drop=" + engine.DropReason(r.Reason).String()
+		s += " drop=" + burst.DropReason(r.Reason).String()
 	}
 	return s
 }

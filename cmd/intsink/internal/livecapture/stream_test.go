@@ -8,8 +8,8 @@ import (
 
 	"github.com/gopacket/gopacket/pcapgo"
 
-	"intsink/engine"
-	"intsink/engine/capture"
+	"intsink/engine/aside/capture"
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/wire/inthdr"
 )
@@ -48,7 +48,7 @@ func TestComments(t *testing.T) {
 		{capture.Record{}, "stage=in direction=to_host"},
 		{capture.Record{Out: true, ToNetwork: true, Events: event.Leak.Set()}, "stage=out direction=to_network events=leak"},
 		{
-			capture.Record{Watch: "web", Events: event.NewFlow.Set() | event.Malformed.Set(), Malformed: inthdr.ReasonHopML, Dropped: true, Reason: uint8(engine.DropTxFull)},
+			capture.Record{Watch: "web", Events: event.NewFlow.Set() | event.Malformed.Set(), Malformed: inthdr.ReasonHopML, Dropped: true, Reason: uint8(burst.DropTxFull)},
 			"stage=in direction=to_host watch=web events=new_flow,malformed malformed=hop_ml drop=tx_full",
 		},
 	} {
@@ -113,7 +113,7 @@ func FuzzPcapng(f *testing.F) {
 			return
 		}
 		r := capture.Record{
-			Time: at, Host: flags&1 != 0, Out: flags&2 != 0, ToNetwork: flags&4 != 0, Dropped: flags&8 != 0, Reason: flags >> 4 % uint8(engine.NumDropReasons),
+			Time: at, Host: flags&1 != 0, Out: flags&2 != 0, ToNetwork: flags&4 != 0, Dropped: flags&8 != 0, Reason: flags >> 4 % uint8(burst.NumDropReasons),
 			Events: event.Set(events), Watch: watch, Len: len(data) + int(more), Data: data,
 		}
 		var copied bytes.Buffer

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"intsink/cmd/intsink/internal/control"
-	"intsink/engine/mitigate"
+	"intsink/engine/aside/mitigate"
 )
 
 // maxEntries is how many entries each list of a match may have.

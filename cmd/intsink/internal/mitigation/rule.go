@@ -12,7 +12,7 @@ import (
 	"unicode"
 
 	"intsink/cmd/intsink/internal/control"
-	"intsink/engine/mitigate"
+	"intsink/engine/aside/mitigate"
 )
 
 // Request is the JSON that adds a rule.

@@ -11,7 +11,7 @@ import (
 
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/control/controltest"
-	"intsink/engine/mitigate"
+	"intsink/engine/aside/mitigate"
 	"intsink/flows"
 )
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"intsink/engine/mitigate"
+	"intsink/engine/aside/mitigate"
 )
 
 // Worker is what rules are handed to.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
-	"intsink/engine/inspect"
+	"intsink/engine/aside/inspect"
 )
 
 const (

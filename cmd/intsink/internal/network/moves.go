@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"intsink/engine/inspect"
+	"intsink/engine/aside/inspect"
 )
 
 const (

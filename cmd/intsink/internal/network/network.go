@@ -18,9 +18,9 @@ import (
 	"sync"
 	"time"
 
+	"intsink/engine/aside/inspect"
 	"intsink/engine/episode"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
 	"intsink/engine/usual"
 	"intsink/flows"
 )

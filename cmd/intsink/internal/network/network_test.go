@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/problem"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
 	"intsink/flows"
 )
 

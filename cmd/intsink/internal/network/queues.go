@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/problem"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/episode"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
 	"intsink/engine/usual"
 )
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"intsink/cmd/intsink/internal/problem"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/episode"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
 	"intsink/engine/usual"
 )
 

@@ -16,7 +16,7 @@ import (
 // unwritten are the counters of workers that are in no metric: values that do not occur, gaps that
 // are too short to be told apart (shortestGap), a sum that TotalNs has too, and
 // RecentNs, by which the appliance judges its load.
-var unwritten = regexp.MustCompile(`^\.(Links\[0\]\.(Malformed|INT)\[0\]|Pace\.(Bursts\[0\]|Gaps\.Classes\[[1-6]\]|Gaps\.Sum|RecentNs))$`)
+var unwritten = regexp.MustCompile(`^\.(Links\[0\]\.Counters\.(Malformed|INT)\[0\]|Pace\.(Bursts\[0\]|Gaps\.Classes\[[1-6]\]|Gaps\.Sum|RecentNs))$`)
 
 // TestEveryCounterIsWritten: each number that the second of two workers counts changes /metrics.
 func TestEveryCounterIsWritten(t *testing.T) {

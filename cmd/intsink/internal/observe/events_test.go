@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"intsink/engine"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/enginetest/workertest"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
 	"intsink/flows"
 )
 
@@ -24,7 +24,7 @@ func put(w *engine.Worker, n uint16) {
 	f := new(flows.Flow)
 	f.Key.SetIPv4(0x0a000001, 0x0a000002)
 	f.Key.SetPorts(4, 17, n, 53)
-	w.Feed().Put(int64(n)*1e9, event.PathChange.Set(), f, inspect.NewPaths(1))
+	w.Questions.Feed.Put(int64(n)*1e9, event.PathChange.Set(), f, inspect.NewPaths(1))
 }
 
 // TestEventStream: what a worker reports arrives at a client as server-sent events.
@@ -103,13 +103,13 @@ func TestStreamsAreBounded(t *testing.T) {
 	if want := fmt.Sprintf("there are %d event streams already", maxStreams); answer.Code != http.StatusServiceUnavailable || !strings.Contains(answer.Body.String(), want) {
 		t.Errorf("%d %s", answer.Code, answer.Body)
 	}
-	if !w.Feed().On() {
+	if !w.Questions.Feed.On() {
 		t.Error("the feed is off while there are clients")
 	}
 	for _, f := range leave {
 		f()
 	}
-	if w.Feed().On() {
+	if w.Questions.Feed.On() {
 		t.Error("the feed is on without a client")
 	}
 }

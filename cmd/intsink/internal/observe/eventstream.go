@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"intsink/engine"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
 )
 
 const (
@@ -73,7 +73,7 @@ func (l *Live) want() {
 		set = event.AllEvents
 	}
 	for _, w := range l.workers {
-		w.Feed().Want(set)
+		w.Questions.Feed.Want(set)
 	}
 }
 
@@ -180,7 +180,7 @@ func (l *Live) pass(notices *[]inspect.Notice) bool {
 func (l *Live) takeAll(notices *[]inspect.Notice) {
 	for i, w := range l.workers {
 		var missed uint64
-		*notices, missed = w.Feed().Take((*notices)[:0], maxPerWorker)
+		*notices, missed = w.Questions.Feed.Take((*notices)[:0], maxPerWorker)
 		for _, s := range l.streams {
 			s.missed += missed
 		}

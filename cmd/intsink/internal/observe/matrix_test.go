@@ -23,6 +23,7 @@ import (
 	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/openapi"
 	"intsink/conf"
+	"intsink/engine/aside/mitigate"
 )
 
 // changeable counts what is done to it.
@@ -55,7 +56,7 @@ func everything(t *testing.T) (*Source, *changeable) {
 	none := func() int64 { return 0 }
 	s.Modes = modes()
 	s.Modes.Control = s.Control
-	s.Mitigation = &mitigation.Server{Store: mitigation.NewStore(s.Workers, nil, none, none), Control: s.Control}
+	s.Mitigation = &mitigation.Server{Store: mitigation.NewStore([]*mitigate.Aside{s.Workers[0].Mitigation}, nil, none, none), Control: s.Control}
 	s.Capture = &livecapture.Server{Config: sink.Config, Clock: none, Control: s.Control}
 	s.api = flowapi.New(s.Workers, s.Clock)
 	s.Network, s.History = network.New(), &history.Server{History: history.Open("", slog.Default), Control: s.Control}

@@ -9,9 +9,13 @@ import (
 
 	"intsink/cmd/internal/logging"
 	"intsink/engine"
+	"intsink/engine/aside/checksum"
+	"intsink/engine/aside/verify"
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/histogram"
 	"intsink/engine/reporting"
+	"intsink/engine/stage/tonetwork"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/quote"
 	"intsink/exporters"
@@ -68,12 +72,12 @@ func (s *Source) addLinks(x *exposition, snapshots []engine.Counters) {
 		for w := range snapshots {
 			sum.Add(&snapshots[w].Links[i])
 		}
-		for d := range engine.NumDirections {
+		for d := range burst.NumDirections {
 			c := &sum.Direction[d]
 			x.add("intsink_received_packets_total", c.Received, "link", name, "direction", d)
 			x.add("intsink_forwarded_packets_total", c.Forwarded, "link", name, "direction", d)
 			for r, n := range c.Dropped {
-				x.add("intsink_dropped_packets_total", n, "link", name, "direction", d, "reason", engine.DropReason(r))
+				x.add("intsink_dropped_packets_total", n, "link", name, "direction", d, "reason", burst.DropReason(r))
 			}
 		}
 		for t, n := range sum.INT {
@@ -82,29 +86,29 @@ func (s *Source) addLinks(x *exposition, snapshots []engine.Counters) {
 			}
 		}
 		for f, n := range sum.Flagged {
-			x.add("intsink_int_flagged_packets_total", n, "link", name, "flag", engine.Flag(f))
+			x.add("intsink_int_flagged_packets_total", n, "link", name, "flag", burst.Flag(f))
 		}
 		for r, n := range sum.Malformed {
 			if r > 0 {
 				x.add("intsink_malformed_packets_total", n, "link", name, "reason", inthdr.Reason(r))
 			}
 		}
-		for before := range sum.Checksums {
-			for after, n := range sum.Checksums[before] {
-				x.add("intsink_checksum_samples_total", n, "link", name, "before", engine.ChecksumState(before), "after", engine.ChecksumState(after))
+		for before := range sum.Checksum.Checksums {
+			for after, n := range sum.Checksum.Checksums[before] {
+				x.add("intsink_checksum_samples_total", n, "link", name, "before", checksum.State(before), "after", checksum.State(after))
 			}
 		}
-		for v, n := range sum.Verified {
-			x.add("intsink_verified_packets_total", n, "link", name, "result", engine.Verification(v))
+		for v, n := range sum.Verify.Verified {
+			x.add("intsink_verified_packets_total", n, "link", name, "result", verify.Result(v))
 		}
-		for r, n := range sum.Quotes {
+		for r, n := range sum.Parse.Quotes {
 			x.add("intsink_icmp_quotes_total", n, "link", name, "result", quote.Result(r))
 		}
-		x.add("intsink_leaked_packets_total", sum.Leaked, "link", name)
-		for a, n := range sum.Marked {
-			x.add("intsink_marked_packets_total", n, "link", name, "action", engine.MarkAction(a))
+		x.add("intsink_leaked_packets_total", sum.ToNetwork.Leaked, "link", name)
+		for a, n := range sum.ToNetwork.Marked {
+			x.add("intsink_marked_packets_total", n, "link", name, "action", tonetwork.MarkAction(a))
 		}
-		x.add("intsink_passed_packets_total", sum.Passed, "link", name)
+		x.add("intsink_passed_packets_total", sum.PassAll.Passed, "link", name)
 	}
 }
 

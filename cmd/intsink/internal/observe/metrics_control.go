@@ -7,7 +7,7 @@ import (
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/engine"
-	"intsink/engine/mitigate"
+	"intsink/engine/aside/mitigate"
 )
 
 // addMitigation adds how many rules there are, and what they did on each link.

@@ -18,6 +18,7 @@ import (
 	"intsink/conf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
+	"intsink/engine/burst"
 	"intsink/engine/enginetest/workertest"
 	"intsink/engine/histogram"
 	"intsink/engine/reporting"
@@ -161,7 +162,7 @@ func modes() *failopen.Server {
 // TestEveryMetricIsWritten, and each is in the list.
 func TestEveryMetricIsWritten(t *testing.T) {
 	w := workertest.New(t, func(c *engine.WorkerConfig) {
-		c.Links, c.Outlets = []engine.Link{{Name: "edge"}}, []reporting.Outlet{{Ring: ring.New(2)}}
+		c.Links, c.Outlets = []burst.Link{{Name: "edge"}}, []reporting.Outlet{{Ring: ring.New(2)}}
 		c.Rules = &engine.Rules{Collectors: []reporting.Collector{{Name: "primary", MaxPayload: 1000}}}
 	})
 	s := &Source{

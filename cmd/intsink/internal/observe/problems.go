@@ -13,9 +13,11 @@ import (
 	"intsink/cmd/intsink/internal/status"
 	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
-	"intsink/engine"
+	"intsink/engine/aside/inspect"
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/usual"
+	"intsink/engine/watch"
 )
 
 // lookEvery is how often it is looked whether something is wrong.
@@ -58,10 +60,10 @@ func (s *Source) lookAtNetwork() {
 }
 
 // judge makes problems of what the workers told.
-func (s *Source) judge(questions []*engine.PendingQuery, known *network.Known) {
+func (s *Source) judge(questions []*inspect.PendingQuery, known *network.Known) {
 	tables := make([]network.Tables, len(questions))
 	for i, q := range questions {
-		auto := slices.ContainsFunc(q.Watches, func(w engine.Watch) bool { return w.Policy.Thresholds.CongestionFactor != 0 })
+		auto := slices.ContainsFunc(q.Watches, func(w watch.Watch) bool { return w.Policy.Thresholds.CongestionFactor != 0 })
 		tables[i] = network.Tables{Query: q.Query, Auto: auto, Congested: func(v *event.Queue) bool { return flowapi.CongestedNow(q, v) }}
 	}
 	now := time.Unix(0, s.Clock())
@@ -106,7 +108,7 @@ func (s *Source) count(j *status.Status) {
 func portOf(c *conf.Config, link, direction string) string {
 	for i := range c.Links {
 		if l := &c.Links[i]; l.Name == link {
-			if direction == engine.ToHost.String() {
+			if direction == burst.ToHost.String() {
 				return l.Network
 			}
 			return l.Host

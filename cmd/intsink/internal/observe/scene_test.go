@@ -18,8 +18,9 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
+	"intsink/engine/aside/inspect"
+	"intsink/engine/burst"
 	"intsink/engine/enginetest"
-	"intsink/engine/inspect"
 	"intsink/engine/reporting"
 	"intsink/engine/wire/intgen"
 )
@@ -82,7 +83,7 @@ func newScene(t *testing.T, workers int, bitmap uint16) *scene {
 	for range workers {
 		port, r := enginetest.NewPort(pool), ring.New(256)
 		w := engine.NewWorker(engine.WorkerConfig{
-			Links:   []engine.Link{{Name: "edge", Network: port, Host: enginetest.NewPort(pool), NetworkID: 1, HostID: 2}},
+			Links:   []burst.Link{{Name: "edge", Network: port, Host: enginetest.NewPort(pool), NetworkID: 1, HostID: 2}},
 			Outlets: []reporting.Outlet{{Ring: r}}, PacketPool: pool, ReportPool: s.reports, NodeID: 7, Seed: 9, Shared: shared,
 			Rules: rules.Of(c), Flows: rules.Flows(c, 9), Clock: s.now.Load,
 		})
@@ -199,10 +200,10 @@ func (s *scene) poll() {
 func (s *scene) look() {
 	s.source.Live.Sweep()
 	known := s.source.known()
-	var questions []*engine.PendingQuery
+	var questions []*inspect.PendingQuery
 	for _, w := range s.workers {
-		q := &engine.PendingQuery{Query: inspect.New(network.What, 0)}
-		for w.Ask(q); !q.Done(); w.Tick(s.now.Add(1_000_000)) {
+		q := &inspect.PendingQuery{Query: inspect.New(network.What, 0)}
+		for w.Questions.Ask(q); !q.Done(); w.Tick(s.now.Add(1_000_000)) {
 		}
 		questions = append(questions, q)
 	}

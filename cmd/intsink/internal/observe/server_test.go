@@ -13,6 +13,7 @@ import (
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/conf"
 	"intsink/engine"
+	"intsink/engine/aside/mitigate"
 	"intsink/engine/enginetest/workertest"
 )
 
@@ -23,7 +24,7 @@ func TestRootNamesTheEndpoints(t *testing.T) {
 	none := func() int64 { return 0 }
 	s.Modes = modes()
 	s.Modes.Control = s.Control
-	s.Mitigation = &mitigation.Server{Store: mitigation.NewStore(s.Workers, nil, none, none), Control: s.Control}
+	s.Mitigation = &mitigation.Server{Store: mitigation.NewStore([]*mitigate.Aside{s.Workers[0].Mitigation}, nil, none, none), Control: s.Control}
 	h := s.handler()
 	get := func(path string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()

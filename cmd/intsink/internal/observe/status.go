@@ -14,9 +14,12 @@ import (
 	"intsink/cmd/intsink/internal/status"
 	"intsink/conf"
 	"intsink/engine"
+	"intsink/engine/aside/inspect"
+	"intsink/engine/aside/verify"
+	"intsink/engine/burst"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
 	"intsink/engine/reporting"
+	"intsink/engine/stage/tonetwork"
 	"intsink/engine/wire/inthdr"
 	"intsink/exporters"
 )
@@ -101,18 +104,18 @@ func (s *Source) statusOfLinks(j *status.Status, snapshots []engine.Counters) {
 		for w := range snapshots {
 			sum.Add(&snapshots[w].Links[i])
 		}
-		l := status.Link{Name: name, Kind: "link", INT: map[string]uint64{}, Malformed: map[string]uint64{}, Leaked: sum.Leaked, LastBad: s.lastBad(i)}
+		l := status.Link{Name: name, Kind: "link", INT: map[string]uint64{}, Malformed: map[string]uint64{}, Leaked: sum.ToNetwork.Leaked, LastBad: s.lastBad(i)}
 		if i >= len(s.Config().Links) {
 			l.Kind = "tap"
 		}
-		for d := range engine.NumDirections {
-			if l.Kind == "tap" && d == engine.ToNetwork {
+		for d := range burst.NumDirections {
+			if l.Kind == "tap" && d == burst.ToNetwork {
 				continue // nothing comes from the other side of a tap
 			}
 			c := &sum.Direction[d]
 			l.Directions = append(l.Directions, status.Direction{
 				Direction: fmt.Sprint(d), Received: c.Received, Forwarded: c.Forwarded,
-				Dropped: byName(c.Dropped[:], func(r int) string { return engine.DropReason(r).String() }),
+				Dropped: byName(c.Dropped[:], func(r int) string { return burst.DropReason(r).String() }),
 			})
 		}
 		for t, n := range sum.INT {
@@ -125,8 +128,8 @@ func (s *Source) statusOfLinks(j *status.Status, snapshots []engine.Counters) {
 				l.Malformed[inthdr.Reason(r).String()] = n
 			}
 		}
-		l.Marked = byName(sum.Marked[:], func(a int) string { return engine.MarkAction(a).String() })
-		l.Verified = byName(sum.Verified[:], func(v int) string { return engine.Verification(v).String() })
+		l.Marked = byName(sum.ToNetwork.Marked[:], func(a int) string { return tonetwork.MarkAction(a).String() })
+		l.Verified = byName(sum.Verify.Verified[:], func(v int) string { return verify.Result(v).String() })
 		j.Links = append(j.Links, l)
 	}
 }
@@ -134,7 +137,7 @@ func (s *Source) statusOfLinks(j *status.Status, snapshots []engine.Counters) {
 // lastBad is the last packet of a link that verification found bad, on any worker.
 func (s *Source) lastBad(link int) (last *status.BadPacket) {
 	for _, w := range s.Workers {
-		b := w.LastBad()
+		b := w.Verification.LastBad()
 		at := time.Unix(0, b.Time).UTC()
 		if b.Time != 0 && b.Link == link && (last == nil || at.After(last.Time)) {
 			last = &status.BadPacket{Time: at, Flow: inspect.FlowID(&b.Flow)}

@@ -7,6 +7,7 @@ import (
 
 	"intsink/conf"
 	"intsink/engine"
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
 	"intsink/exporters"
@@ -39,9 +40,9 @@ func TestStatusHasTheCounters(t *testing.T) {
 	s.Config = func() *conf.Config { return &c }
 
 	links := make([]engine.LinkCounters, 2)
-	links[0].Direction[engine.ToHost] = engine.DirectionCounters{Received: 10, Forwarded: 8}
-	links[0].Direction[engine.ToHost].Dropped[engine.DropTxFull] = 2
-	links[0].Leaked = 1
+	links[0].Direction[burst.ToHost] = burst.DirectionCounters{Received: 10, Forwarded: 8}
+	links[0].Direction[burst.ToHost].Dropped[burst.DropTxFull] = 2
+	links[0].ToNetwork.Leaked = 1
 	snapshot := engine.Counters{Links: links, Counters: reporting.Counters{Collectors: []reporting.CollectorCounters{{Name: "primary", Reports: 20, Packets: 6}}}}
 	snapshot.Detector.Fired[event.PathChange] = 4
 

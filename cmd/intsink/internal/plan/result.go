@@ -4,7 +4,7 @@
 package plan
 
 import (
-	"intsink/engine"
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
 )
@@ -91,7 +91,7 @@ func (p *planner) result() *Result {
 	c := p.Snapshot()
 	l := &c.Links[0]
 	out := &Result{Seconds: float64(p.Now-p.start) / 1e9, Events: []EventRow{}, Collectors: []CollectorRow{}, timeline: p.timeline}
-	out.Packets.Received = l.Direction[engine.ToHost].Received
+	out.Packets.Received = l.Direction[burst.ToHost].Received
 	for _, n := range l.INT {
 		out.Packets.INT += n
 	}

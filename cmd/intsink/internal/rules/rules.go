@@ -12,6 +12,7 @@ import (
 	"intsink/conf"
 	"intsink/conf/schema"
 	"intsink/engine"
+	"intsink/engine/stage/tonetwork"
 	"intsink/exporters/port"
 	"intsink/flows"
 )
@@ -68,8 +69,8 @@ func ownINT(c *conf.Config) []*engine.INTRules {
 }
 
 var (
-	leaks     = map[conf.LeakPolicy]engine.LeakPolicy{conf.ForwardLeaks: engine.ForwardLeaks, conf.StripLeaks: engine.StripLeaks, conf.DropLeaks: engine.DropLeaks}
-	leakMarks = map[conf.MarkPolicy]engine.MarkPolicy{conf.ClearMarks: engine.ClearMarks, conf.DropMarks: engine.DropMarks, conf.ForwardMarks: engine.ForwardMarks}
+	leaks     = map[conf.LeakPolicy]tonetwork.LeakPolicy{conf.ForwardLeaks: tonetwork.ForwardLeaks, conf.StripLeaks: tonetwork.StripLeaks, conf.DropLeaks: tonetwork.DropLeaks}
+	leakMarks = map[conf.MarkPolicy]tonetwork.MarkPolicy{conf.ClearMarks: tonetwork.ClearMarks, conf.DropMarks: tonetwork.DropMarks, conf.ForwardMarks: tonetwork.ForwardMarks}
 )
 
 // CollectorNames are the names of the collectors, as watches and reports index them.

@@ -6,8 +6,8 @@ import (
 
 	"intsink/conf"
 	"intsink/dpdk/mbuf"
-	"intsink/engine"
 	"intsink/engine/event"
+	stage "intsink/engine/stage/report"
 	"intsink/engine/watch"
 	"intsink/engine/wire/report"
 	"intsink/flows"
@@ -21,10 +21,10 @@ func TestSizesAgree(t *testing.T) {
 		conf, own int
 	}{
 		{"watches", conf.MaxWatches, watch.Max},
-		{"collectors of a watch", conf.MaxCollectors, int(unsafe.Sizeof(engine.Watch{}.Collectors)) * 8},
+		{"collectors of a watch", conf.MaxCollectors, int(unsafe.Sizeof(watch.Watch{}.Collectors)) * 8},
 		{"priorities", conf.Priorities, int(event.NumPriorities)},
 		{"bytes of a flow", conf.FlowBytes, flows.Bytes},
-		{"fragment", conf.MaxFragment, engine.MaxFragment},
+		{"fragment", conf.MaxFragment, stage.MaxFragment},
 		{"burst", conf.Burst, mbuf.MaxBurst},
 	} {
 		t.Run(s.name, func(t *testing.T) {

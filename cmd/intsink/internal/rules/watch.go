@@ -1,4 +1,4 @@
-// Makes engine.Watch of blocks watch, event.Policy of the thresholds of block events;
+// Makes watch.Watch of blocks watch, event.Policy of the thresholds of block events;
 // device id fields of domains.
 
 package rules
@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"intsink/conf"
-	"intsink/engine"
 	"intsink/engine/event"
 	"intsink/engine/watch"
 )
 
-func watchOf(c *conf.Config, w *conf.Watch, collectors []string) engine.Watch {
-	out := engine.Watch{Name: w.Name}
+func watchOf(c *conf.Config, w *conf.Watch, collectors []string) watch.Watch {
+	out := watch.Watch{Name: w.Name}
 	for i, name := range collectors {
 		if len(w.Collectors) == 0 || slices.Contains(w.Collectors, name) {
 			out.Collectors |= 1 << i

@@ -8,7 +8,7 @@ import (
 
 	"intsink/cmd/internal/sinkconf"
 	"intsink/conf"
-	"intsink/engine"
+	"intsink/engine/stage/tonetwork"
 	"intsink/engine/wire/inthdr"
 )
 
@@ -85,7 +85,7 @@ tap "span" { port = "s" }`, 1)
 			t.Errorf("%s: %v, want %v", match, got, want)
 		}
 		if own := r.Own; len(own) != 3 || own[0] != nil || own[2] != nil || *own[1].INT.UDPPort != 6000 || !own[1].DropMalformed ||
-			own[1].Leak != engine.StripLeaks || !own[1].INT.Only.HasVLAN(10) || own[1].INT.Only.HasVLAN(11) || r.INT.Only != nil {
+			own[1].Leak != tonetwork.StripLeaks || !own[1].INT.Only.HasVLAN(10) || own[1].INT.Only.HasVLAN(11) || r.INT.Only != nil {
 			t.Errorf("%+v", own)
 		}
 		for _, read := range sinkconf.Readers(c) {

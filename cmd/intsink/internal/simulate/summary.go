@@ -10,6 +10,7 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/engine"
+	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/wire/inthdr"
 )
@@ -26,11 +27,11 @@ type Summary struct {
 // runs. Entries that are zero are left out.
 func PrintSummary(w io.Writer, c *engine.Counters) error {
 	l := &c.Links[0]
-	d := &l.Direction[engine.ToHost]
+	d := &l.Direction[burst.ToHost]
 	s := Summary{Received: d.Received, Forwarded: d.Forwarded, Dropped: map[string]uint64{}, Reports: map[string]uint64{}}
 	for r, n := range d.Dropped {
 		if n > 0 {
-			s.Dropped[engine.DropReason(r).String()] = n
+			s.Dropped[burst.DropReason(r).String()] = n
 		}
 	}
 	for e, n := range c.Reported {
@@ -44,11 +45,11 @@ func PrintSummary(w io.Writer, c *engine.Counters) error {
 
 func printText(w io.Writer, c *engine.Counters) {
 	l := &c.Links[0]
-	d := &l.Direction[engine.ToHost]
+	d := &l.Direction[burst.ToHost]
 	fmt.Fprintf(w, "packets    received %d, forwarded %d\n", d.Received, d.Forwarded)
 	for r, n := range d.Dropped {
 		if n > 0 {
-			fmt.Fprintf(w, "dropped    %d %s: %s\n", n, engine.DropReason(r), engine.DropReason(r).Doc())
+			fmt.Fprintf(w, "dropped    %d %s: %s\n", n, burst.DropReason(r), burst.DropReason(r).Doc())
 		}
 	}
 	for t, n := range l.INT {

@@ -12,6 +12,7 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
+	"intsink/engine/burst"
 	"intsink/engine/reporting"
 	"intsink/engine/wire/report"
 )
@@ -24,7 +25,7 @@ const replaySeed = 0x1a7 // any constant
 type Worker struct {
 	*engine.Worker
 	rings      []*ring.Ring
-	reportPool engine.Pool
+	reportPool burst.Pool
 	sealed     func(*SealedReport) // takes every report packet, in the order of their times
 	Now        int64               // never runs backwards
 	Idle       int64               // how long a flow may be silent
@@ -34,8 +35,8 @@ type Worker struct {
 
 // Ports are what a Worker has in place of the first link's ports.
 type Ports struct {
-	Network, Host    engine.Queue
-	Packets, Reports engine.Pool
+	Network, Host    burst.Queue
+	Packets, Reports burst.Pool
 }
 
 // New makes a worker of the first link of c, with p in place of its ports. sealed takes
@@ -49,7 +50,7 @@ func New(c *conf.Config, p Ports, sealed func(*SealedReport)) *Worker {
 	}
 	link := c.Links[0]
 	r.Worker = engine.NewWorker(engine.WorkerConfig{
-		Links: []engine.Link{{
+		Links: []burst.Link{{
 			Name: link.Name, Network: p.Network, Host: p.Host,
 			NetworkID: rules.PortID(c, link.Network), HostID: rules.PortID(c, link.Host),
 		}},

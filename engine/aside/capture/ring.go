@@ -1,0 +1,181 @@
+// Record: a captured packet with its link, verdict, events, watch, copied in by the worker
+// and read out by the capture; the ring of bytes between both.
+
+package capture
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+
+	"intsink/dpdk/mbuf"
+	"intsink/engine/event"
+	"intsink/engine/wire/inthdr"
+)
+
+// Record is one packet as it came or as it left.
+type Record struct {
+	Time      int64 // Unix nanoseconds by the wall clock, of the packet's burst
+	Link      int   // index of the link
+	Host      bool  // the port is the link's on the host side; else that on the network side
+	Out       bool  // as it leaves the sink; else as it came
+	ToNetwork bool  // it goes from the host to the network
+	Dropped   bool  // it did not leave, for Reason
+	Reason    uint8 // burst.DropReason
+	Malformed inthdr.Reason
+	Events    event.Set // events of the reports about it
+	Watch     string    // the watch of its flow; "": none
+	Len       int       // length of the packet
+	Data      []byte    // its first bytes, up to the snap length
+}
+
+// Offsets in the ring. Fields that may change after the packet was copied have bytes of their own.
+const (
+	atTime, atEvents, atLen, atDataLen = 0, 8, 12, 16
+	atLink, atFlags, atReason          = 20, 22, 23
+	atMalformed, atWatchLen            = 24, 25
+	headerLen                          = 28
+)
+
+const (
+	flagHost = 1 << iota
+	flagOut
+	flagToNetwork
+	flagDropped
+)
+
+const maxWatch = 255 // bytes of a watch's name
+
+// Slot is a record that was copied and is not published yet. A nil Slot may be used: it changes
+// nothing.
+type Slot []byte
+
+// SetDropped marks the packet as dropped, for reason.
+func (s Slot) SetDropped(reason uint8) {
+	if s != nil {
+		s[atFlags] |= flagDropped
+		s[atReason] = reason
+	}
+}
+
+func flag(b bool, f uint8) uint8 {
+	if b {
+		return f
+	}
+	return 0
+}
+
+// put copies the fields of r and the first snap bytes of m into the ring. It returns nil if there
+// is no room.
+func (g *ring) put(r *Record, m *mbuf.Mbuf, snap int) Slot {
+	n := min(m.PktLen(), snap)
+	name := min(len(r.Watch), maxWatch)
+	s := g.write(headerLen + name + n)
+	if s == nil {
+		return nil
+	}
+	o := binary.LittleEndian
+	o.PutUint64(s[atTime:], uint64(r.Time))
+	o.PutUint32(s[atEvents:], uint32(r.Events))
+	o.PutUint32(s[atLen:], uint32(m.PktLen()))
+	o.PutUint32(s[atDataLen:], uint32(n))
+	o.PutUint16(s[atLink:], uint16(r.Link))
+	s[atFlags] = flag(r.Host, flagHost) | flag(r.Out, flagOut) | flag(r.ToNetwork, flagToNetwork) | flag(r.Dropped, flagDropped)
+	s[atReason], s[atMalformed], s[atWatchLen] = r.Reason, uint8(r.Malformed), uint8(name)
+	to := s[headerLen:]
+	copy(to, r.Watch[:name])
+	m.AppendTo(to[name:name:len(to)], n)
+	return Slot(s)
+}
+
+// get reads the next record into r. It returns false if there is none. r.Data lies in the ring,
+// valid until done is called.
+func (g *ring) get(r *Record) bool {
+	s := g.read()
+	if s == nil {
+		return false
+	}
+	o := binary.LittleEndian
+	f := s[atFlags]
+	name, n := int(s[atWatchLen]), int(o.Uint32(s[atDataLen:]))
+	*r = Record{
+		Time: int64(o.Uint64(s[atTime:])), Link: int(o.Uint16(s[atLink:])), Host: f&flagHost != 0, Out: f&flagOut != 0,
+		ToNetwork: f&flagToNetwork != 0, Dropped: f&flagDropped != 0, Reason: s[atReason], Malformed: inthdr.Reason(s[atMalformed]),
+		Events: event.Set(o.Uint32(s[atEvents:])), Watch: string(s[headerLen:][:name]), Len: int(o.Uint32(s[atLen:])), Data: s[headerLen+name:][:n],
+	}
+	return true
+}
+
+// ring passes records from the worker to the reader without a lock. A record is written in one
+// piece; the reader sees it when it is published, and until then the worker may change it.
+type ring struct {
+	bytes []byte // its length is a power of two
+	next  uint64 // end of the records that were written; only the worker uses it
+
+	_    [64]byte      // keeps the fields of worker and reader on different cache lines
+	head atomic.Uint64 // end of the records that are published
+	_    [64]byte
+	tail atomic.Uint64 // end of the records that were read
+}
+
+// sizeLen is the length of the size in front of each record. If a record does not fit at the end
+// of the ring, a size with the bit skip fills that end, and the record follows at the start.
+const (
+	sizeLen = 4
+	skip    = 1 << 31
+)
+
+func newRing(size int) *ring { return &ring{bytes: make([]byte, size)} }
+
+// write returns room for a record of n bytes, or nil if there is none. Records of more than half
+// of the ring never find room.
+func (r *ring) write(n int) []byte {
+	need := align(sizeLen + n)
+	size := uint64(len(r.bytes))
+	at := r.next & (size - 1)
+	fill := uint64(0)
+	if at+uint64(need) > size {
+		fill = size - at
+	}
+	if uint64(need) > size/2 || r.next+fill+uint64(need)-r.tail.Load() > size {
+		return nil
+	}
+	if fill > 0 {
+		binary.LittleEndian.PutUint32(r.bytes[at:], skip|uint32(fill))
+		r.next, at = r.next+fill, 0
+	}
+	binary.LittleEndian.PutUint32(r.bytes[at:], uint32(need))
+	r.next += uint64(need)
+	return r.bytes[at+sizeLen:][:n:n]
+}
+
+// publish makes all written records visible to the reader.
+func (r *ring) publish() {
+	if r.head.Load() != r.next {
+		r.head.Store(r.next)
+	}
+}
+
+// read returns the next record, with the bytes that align the one after it, or nil if there is
+// none. It is valid until done is called.
+func (r *ring) read() []byte {
+	for tail := r.tail.Load(); tail != r.head.Load(); {
+		at := tail & uint64(len(r.bytes)-1)
+		n := uint64(binary.LittleEndian.Uint32(r.bytes[at:]))
+		if n&skip == 0 {
+			return r.bytes[at+sizeLen : at+n]
+		}
+		tail += n &^ skip
+		r.tail.Store(tail)
+	}
+	return nil
+}
+
+// done frees the room of the record that read returned.
+func (r *ring) done() {
+	tail := r.tail.Load()
+	at := tail & uint64(len(r.bytes)-1)
+	r.tail.Store(tail + uint64(binary.LittleEndian.Uint32(r.bytes[at:])))
+}
+
+// align rounds up to a multiple of 8, so that a size always fits in front of the ring's end.
+func align(n int) int { return (n + 7) &^ 7 }

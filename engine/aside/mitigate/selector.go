@@ -1,0 +1,44 @@
+// Selector: finds the rule that selects a packet, by what the packet is without INT.
+
+package mitigate
+
+import (
+	"intsink/dpdk/mbuf"
+	"intsink/engine/burst"
+	"intsink/engine/watch"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+	"intsink/flows"
+)
+
+// Selector reads of packets what rules ask for. It belongs to one worker.
+type Selector struct {
+	devices watch.Devices // where packets have the id of a device
+
+	packet Packet
+	key    flows.Key
+	layers packet.Layers
+	info   inthdr.Info
+	outers inthdr.Outers
+}
+
+// Adopt makes the selector find the ids of devices where devices has them.
+func (x *Selector) Adopt(devices watch.Devices) { x.devices = devices }
+
+// RuleOf is the rule of t that selects m, a packet of b; nil: none does. INT packets are selected by what
+// they are without INT, as flows are.
+func (x *Selector) RuleOf(t *Table, m *mbuf.Mbuf, b *burst.Burst) *Rule {
+	f := burst.Headers(m)
+	x.packet = Packet{SourceMAC: SourceMAC(f)}
+	if packet.Parse(f, m.PktLen(), &x.layers) == packet.OK {
+		x.info = inthdr.Info{}
+		if b.Link.Locator.Find(f, &x.layers, &x.info, &x.outers) != inthdr.Sound {
+			x.info = inthdr.Info{}
+		} else if t.AsksDevice() && x.info.Reason == inthdr.ReasonNone {
+			x.packet.Device, x.packet.HasDevice = x.devices.Of(f, &x.info, b.Link.Locator.Layout(&x.info))
+		}
+		burst.SetKey(&x.key, f, &x.layers, &x.info)
+		x.packet.Key = &x.key
+	}
+	return t.Find(&x.packet, b.Now)
+}

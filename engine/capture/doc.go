@@ -1,9 +1,0 @@
-// Package capture hands copies of packets from a worker to one reader in another goroutine. The
-// worker copies a packet into a ring of fixed size, or counts it as dropped: it never waits for
-// the reader, allocates nothing, and copies at most a given number of packets a second.
-//
-//	capture.go  one worker's part in a capture: its rate, its end, what it counts
-//	filter.go   which packets are wanted
-//	record.go   a packet in the ring, with its link, verdict, events and watch
-//	ring.go     the ring: bytes between one producer and one consumer
-package capture

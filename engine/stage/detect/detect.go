@@ -1,0 +1,170 @@
+// Package detect completes what is known of each deferred packet, asks the event detector which
+// events fired, takes samples, counts malformed contents.
+package detect
+
+import (
+	"math/bits"
+
+	"intsink/dpdk/mbuf"
+	"intsink/engine/aside/inspect"
+	"intsink/engine/burst"
+	"intsink/engine/event"
+	"intsink/engine/watch"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+)
+
+// Rules are what a reload changes of the stage.
+type Rules struct {
+	Watches  *watch.Watches // compiled
+	Events   []event.Set    // of each watch
+	Policies []event.Policy // of each watch
+	Models   *event.CompiledModels
+}
+
+// Stage is the stage of one worker.
+type Stage struct {
+	rules       Rules
+	detector    *event.Detector
+	paths       *inspect.Paths
+	facts       *watch.Facts       // of the packet at hand
+	observation *event.Observation // detectOne
+	blind       blind
+}
+
+// New makes the stage of a worker; Adopt gives it its rules. Paths learns each path that a flow
+// takes; seed keys the hash of facts.
+func New(detector *event.Detector, paths *inspect.Paths, seed uint64) *Stage {
+	return &Stage{detector: detector, paths: paths, facts: watch.NewFacts(seed), observation: new(event.Observation)}
+}
+
+// Adopt makes r the rules of the stage.
+func (s *Stage) Adopt(r Rules) { s.rules = r }
+
+// Begin makes b one of the next generation of rules, which are suspended or not: each flow is matched
+// against the new watches when its next packet comes.
+func (s *Stage) Begin(b *burst.Burst, suspended bool) {
+	b.Generation++
+	if s.blind.adopt(suspended, b.Generation) {
+		b.Generation++ // what is matched by these rules is never taken for matched before them
+	}
+}
+
+// Do asks of every INT packet that package fast has deferred whether it is worth a
+// report. All others gave no event, and have lost their INT; but for samples.
+func (s *Stage) Do(b *burst.Burst) {
+	others := 0
+	f := b.Fast
+	for _, j := range f.Deferred() {
+		if before := f.Samples & (1<<j - 1) &^ b.Reportable; before != 0 { // samples in front of packet j come first
+			s.takeSamples(b, before)
+		}
+		if flow := f.Flows[j]; flow != nil {
+			flow.Release()
+		}
+		b.Keeps |= 1 << j
+		b.Complete(j)
+		info := &b.Info[f.At[j]]
+		if s.rules.Watches.Asks() {
+			s.factsChanged(b, int(j))
+		}
+		if info.Type != inthdr.MD {
+			b.Link.Counters.INT[info.Type&3]++
+			others++
+		}
+		if s.detectOne(b, int(j)) {
+			b.Reportable |= 1 << j
+		}
+	}
+	if rest := f.Samples &^ b.Reportable; rest != 0 {
+		s.takeSamples(b, rest)
+	}
+	b.CountINT(others)
+	b.Link.Counters.Malformed[0] = 0 // no reason
+	if len(f.Deferred()) > 0 {
+		s.detector.SkipFabricSample()
+	}
+	s.detector.SampleFabric(b.Now, f.Len())
+}
+
+// takeSamples makes samples reportable: packets that give no event else.
+//
+//go:noinline
+func (s *Stage) takeSamples(b *burst.Burst, which uint64) {
+	for left := which; left != 0; {
+		watch, of := s.detector.ReportedSamples(b.Now, &b.Fast.Flows, &b.Fast.Hashes, left)
+		left &^= of
+		for c := burst.CauseOf(event.Sample.Set(), watch, false); of != 0; of &= of - 1 {
+			b.Cause[bits.TrailingZeros64(of)&(mbuf.MaxBurst-1)] = c
+		}
+	}
+	b.Keeps |= which
+	b.Reportable |= which
+}
+
+// detectOne handles a packet that is not like the one before it, and reports whether it has
+// events.
+//
+//go:noinline
+func (s *Stage) detectOne(b *burst.Burst, j int) bool {
+	i := b.Fast.At[j]
+	info, flow := &b.Info[i], b.Fast.Flows[j]
+	b.Link.Counters.Malformed[info.Reason]++
+	b.Link.Counters.CountFlags(info)
+	if flow == nil {
+		return false // no room, in a flood or in a burst
+	}
+	f := b.Vec[i].Bytes()
+	flow.Count(info.Size)
+	fresh := b.Fresh>>j&1 != 0
+	if fresh || flow.Generation != b.Generation {
+		if !fresh && s.blind.missed(flow.Generation) {
+			flow.MissedPackets()
+		}
+		flow.Generation = b.Generation
+		if flow.Watch = s.matchWatch(b, j); !fresh {
+			s.detector.Rematch(b.Now, flow)
+		}
+	}
+	if flow.Watch == watch.None {
+		return false
+	}
+	o := s.observation
+	o.Frame, o.Info, o.FlowHash = f, info, b.Fast.Hashes[j]
+	o.Common, o.Layout = info.Common, b.Link.Locator.Layout(info)
+	o.Sequence, o.SequenceBits = b.Link.Locator.Sequence(f, info)
+	if burst.TCPFlags(f, &b.Layers[i], info)&(packet.TCPFIN|packet.TCPRST) != 0 {
+		flow.Close()
+	}
+	path := flow.PathHash
+	set := s.detector.Packet(b.Now, flow, fresh, int(flow.Watch), o)
+	if flow.PathHash != path {
+		inspect.Learn(s.paths, b.Now, flow.PathHash, o)
+	}
+	if info.Reason != inthdr.ReasonNone {
+		if e := s.malformedContents(b, info.Reason, s.rules.Events[flow.Watch]); e != 0 {
+			set |= e
+			s.detector.Reported(b.Now, flow, set)
+		}
+	}
+	b.Cause[j] = burst.CauseOf(set, flow.Watch, set.Has(event.Congestion) && s.detector.Edge)
+	if set&event.Triggered != 0 {
+		b.Trigger[j] = s.detector.Trigger
+	}
+	return set != 0
+}
+
+// malformedContents returns event malformed for a packet with INT that can be removed but has
+// senseless contents: at most one per port and second. Where the flow's watch does not have the
+// event, it does not use up that second.
+func (s *Stage) malformedContents(b *burst.Burst, reason inthdr.Reason, wanted event.Set) event.Set {
+	e := event.Malformed
+	if reason == inthdr.ReasonUnknownDomain {
+		e = event.UnknownDomain
+	}
+	if !wanted.Has(e) {
+		s.detector.Counters.Fired[e]++
+		return 0
+	}
+	return s.detector.Limited(b.Now, e, b.Link.Limits.LastReported(e))
+}
