@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"intsink/engine"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/episode"
 	"intsink/engine/event"
-	"intsink/engine/inspect"
 	"intsink/engine/reporting"
+	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 )
 
@@ -102,7 +103,7 @@ func capture(t *testing.T, seed uint64, bitmap uint16, episodes int) []Captured 
 func congestionOnly(thresholds event.Thresholds) *engine.Rules {
 	return &engine.Rules{
 		INT: intConfig(), Collectors: []reporting.Collector{{Address: netip.MustParseAddrPort("192.0.2.10:8555"), MaxPayload: 1358}},
-		Watches: []engine.Watch{{Name: "all", Policy: event.Policy{Events: event.Congestion.Set(), Thresholds: thresholds}}},
+		Watches: []watch.Watch{{Name: "all", Policy: event.Policy{Events: event.Congestion.Set(), Thresholds: thresholds}}},
 	}
 }
 

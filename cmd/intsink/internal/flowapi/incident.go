@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/problem"
-	"intsink/engine/inspect"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/series"
 	"intsink/engine/usual"
 )
