@@ -17,12 +17,12 @@ demo=(iproute2 iputils-ping ethtool tcpdump procps curl)
 deb=(dpkg-dev)
 
 # tshark is for the dissector in deploy/wireshark, protoc for deploy/collect/intsink.proto,
-# chromium and npm, which axe-core comes from, for the page of a running sink, Prometheus and promtool for deploy/prometheus.
+# chromium for the page of a running sink, Prometheus and promtool for deploy/prometheus.
 test=(
 	"${demo[@]}" "${deb[@]}" dpdk dpdk-dev
 	clang libclang-rt-dev # of fuzz_fast.sh
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross # of check.sh
-	tshark protobuf-compiler prometheus chromium npm
+	tshark protobuf-compiler prometheus chromium
 )
 
 # The search of bench/throughput.py: one package of PyPI, into bin/bench/python.
@@ -98,6 +98,7 @@ if ! scripts/go.sh --find >/dev/null; then
 fi
 # axe-core looks for what a screen reader, or a keyboard, cannot use. Nothing of what is fetched is run meanwhile.
 if [[ " $* " == *" test "* && ! -e bin/axe/node_modules/axe-core/axe.min.js ]]; then
+	type -P npm >/dev/null || install npm
 	say "fetching axe-core"
 	mkdir -p bin/axe
 	npm install --prefix bin/axe --ignore-scripts --no-audit --no-fund --no-save --loglevel=error axe-core@4.10.3 >/dev/null

@@ -48,6 +48,7 @@ type slowQueue struct {
 	open *SlowEpisode
 	last int64
 	was  uint8 // bit 0: the last packet was over, and so on
+	calm int   // packets in a row that would end the episode
 }
 
 // CountSlowly returns the episodes of a capture whose packets are Ethernet, IPv4, UDP with INT-MD of version 2 behind it.
@@ -81,13 +82,16 @@ func CountSlowly(all []Captured, r Rise) (ended []*SlowEpisode) {
 				begins = bits.OnesCount8(q.was) == 2
 			}
 			if q.last = c.Time; q.open == nil && begins {
-				q.was = 0
+				q.was, q.calm = 0, 0
 				q.open = &SlowEpisode{QueueName: name, Begin: c.Time, OfFlow: map[string]uint64{}, Waited: map[string]uint64{}, Passed: map[string]uint64{}}
 			}
 			if q.open == nil {
 				continue
 			}
-			if q.open.add(c.Time, flow, size, h); under {
+			if q.calm++; !under {
+				q.calm = 0
+			}
+			if q.open.add(c.Time, flow, size, h); under && (name.Egress != 1<<16-1 || q.calm == 16) { // without interfaces, calm queues of a node say nothing of the full one
 				q.open.End = c.Time
 				ended, q.open = append(ended, q.open), nil
 			}
