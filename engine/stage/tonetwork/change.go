@@ -22,9 +22,8 @@ func (s *Stage) Change(b *burst.Burst) {
 }
 
 func (s *Stage) changeOne(b *burst.Burst, i int) {
-	status, result := s.find(b.Vec[i], b)
-	if result == inthdr.Sound {
-		status, result = s.strip(b, i)
+	if _, result := s.find(b.Vec[i], b); result == inthdr.Sound {
+		status, result := s.strip(b, i)
 		if b.Verdict[i] == burst.Consumed || result == inthdr.Sound || !s.settle(b, i, status, result) || s.rules[b.Link.Index].Mark != ClearMarks {
 			return
 		}

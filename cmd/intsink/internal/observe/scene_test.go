@@ -210,15 +210,6 @@ func (s *scene) look() {
 	s.source.judge(questions, known)
 }
 
-// open lists what is wrong now.
-func (s *scene) open() (all []string) {
-	for k, n := range s.source.Problems.Now() {
-		all = append(all, fmt.Sprintf("%s %d", k, n))
-	}
-	slices.Sort(all)
-	return all
-}
-
 // quiet fails where anything was told since the last call.
 func (s *scene) quiet(when string) {
 	s.t.Helper()
