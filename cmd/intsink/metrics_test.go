@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -97,10 +98,11 @@ func untilExit(pid int) {
 }
 
 // get asks until there is an answer.
+// It is an answer made for this request: others may get one of up to 100 ms before.
 func (r *running) get(t *testing.T, path string) string {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		if a, err := http.Get("http://" + r.http + path); err == nil {
+		if a, err := http.Get("http://" + r.http + path + unshared(path)); err == nil {
 			b, err := io.ReadAll(a.Body)
 			a.Body.Close()
 			if err == nil {
@@ -171,4 +173,17 @@ func TestMetricsOfARunningAppliance(t *testing.T) {
 	if code := r.stop(t, patience); code != 0 {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
+}
+
+var requests atomic.Uint64
+
+// unshared is a parameter that makes a request for metrics or health another one than all before.
+func unshared(path string) string {
+	switch path {
+	case "/metrics":
+		return fmt.Sprintf("?asked=%d", requests.Add(1))
+	case "/readyz?verbose":
+		return fmt.Sprintf("&asked=%d", requests.Add(1))
+	}
+	return ""
 }
