@@ -171,7 +171,7 @@ func textRows(q url.Values, body []byte) ([]byte, error) {
 		return body, nil
 	}
 	q.Set("query", query+"FORMAT JSONEachRow")
-	rows, err := nativetest.Inserted(bytes.NewReader(body))
+	rows, err := nativetest.Inserted(bytes.NewReader(body), "id", "type", "exporter", "node_id", "hw_id", "sequence", "index")
 	if err != nil {
 		return nil, err
 	}
