@@ -87,7 +87,7 @@ func (b *Burst) Clear() {
 	b.known = known{}
 }
 
-// Arrive makes b one that link l has received in direction d, of which nothing is known.
+// Arrive counts the packets of b, which link l has received in direction d, and clears what was known of the burst before.
 func (b *Burst) Arrive(l *Served, d Direction) {
 	l.Counters.Direction[d].Received += uint64(b.N)
 	b.Begin(l, d)

@@ -42,7 +42,7 @@ func (m *draft) hops(i *inthdr.Info, l *inthdr.Layout) {
 	} else {
 		m.need(read)
 		t.inFlow = uint64(t.path) << pathHops
-		if t.latency == 0 && l.IngressTimestamp < 0 { // nothing tells the end-to-end latency, of which no flow knows a reference
+		if t.latency == 0 && l.IngressTimestamp < 0 { // these hops tell no end-to-end latency, so a flow has no reference for it
 			t.inFlow |= uint64(flows.EndToEnd) << flagsFrom
 		}
 	}

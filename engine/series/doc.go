@@ -1,7 +1,7 @@
 // Package series keeps what was: the last ten minutes by seconds and the last day by minutes, of the latency and
 // occupancy of queues, hops, segments and paths (Places), and of counters of the sink (Counts).
 //
-//	places.go   Places: the places that have tracks; a sampled packet adds to them, who asks reads them
+//	places.go   Places: the places that have tracks; sampled packets add to them, requests read them
 //	track.go    track: one value of one place: counts of the second and minute at hand, points of those that are over
 //	point.go    Point: median, 99th percentile and maximum in four bytes; classes of values
 //	counts.go   Counts: by how much counters grew

@@ -1,4 +1,4 @@
-// Places: the places that have tracks; a sampled packet adds to them, who asks reads them.
+// Places: the places that have tracks; sampled packets add to them, requests read them.
 
 package series
 

@@ -98,7 +98,7 @@ func (p *observedPort) Counters() (observe.PortCounters, error) {
 }
 
 // readings are a device's counters. A driver may take long to tell them, or for ever, such as one that asks firmware or
-// the host of a virtual function: nobody who asks for metrics waits for that.
+// the host of a virtual function. A request for metrics does not wait for that.
 type readings struct {
 	mu     sync.Mutex
 	coming chan struct{} // closed once there is a new reading; nil: nobody reads

@@ -11,8 +11,8 @@ import (
 	"intsink/cmd/intsink/internal/observe"
 )
 
-// TestReadings: who asks for counters waits for the driver as long as is bearable, and gets the last reading then; the driver is
-// asked once at a time.
+// TestReadings: a request for counters waits a bounded time for the driver, then gets the last reading; one call of the driver
+// runs at a time.
 func TestReadings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r readings

@@ -45,8 +45,8 @@ type CoverageItem struct {
 	Flows        int `json:"flows"`         // that were found
 	WithoutPath  int `json:"without_path"`  // whose INT does not tell their path
 	Places       int `json:"places"`        // hops and segments of the paths
-	Told         int `json:"told"`          // of them, that a sample told of in the time
-	WithoutUsual int `json:"without_usual"` // of these, of which nobody knows yet what is usual
+	Told         int `json:"told"`          // of places, how many had a sample in the time
+	WithoutUsual int `json:"without_usual"` // of those told, how many have no usual value yet
 }
 
 // PlaceItem is a hop or segment in the time.

@@ -123,7 +123,7 @@ func (s *source) fields(folder string, x *ast.StructType, properties object, req
 	}
 }
 
-// field is the schema of a field; a pointer that is always there may be null, and so may a slice of which the comment says so.
+// field is the schema of a field. A pointer without omitempty may be null, and so may a slice whose comment says null.
 func (s *source) field(folder string, e ast.Expr, may, null bool) object {
 	schema := object{}
 	for k, v := range s.schema(folder, e) {

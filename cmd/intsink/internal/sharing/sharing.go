@@ -18,8 +18,8 @@ const (
 	patience = 30 * time.Second       // for a client to read an answer
 )
 
-// Answers are answers of next to GET. Who asks while one is made waits for it; for 100 ms after it was
-// begun, others get it, too.
+// Answers shares the answers that next gives to GET. A request that comes while the same one is being answered waits for
+// that answer; requests up to 100 ms after it was begun get it, too.
 type Answers struct {
 	next  http.Handler
 	apart func(*http.Request) string
