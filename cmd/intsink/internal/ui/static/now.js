@@ -7,6 +7,7 @@ export function Now({ problems, status, rates }) {
   const a = problems.data || { items: [] };
   const [open, ended] = [a.items.filter((p) => !p.until), a.items.filter((p) => p.until)];
   if (!problems.data) return html`<${State} poll=${problems} rows=${1} />`;
+  open.sort((p, q) => (q.severity === 'error') - (p.severity === 'error')); // errors first, each kind the oldest first
   return html`<${State} poll=${problems} rows=${1} />
     ${!open.length && html`<${Well} a=${a} status=${status.data} rates=${rates} />`}
     <ul class="problems" aria-label="what is wrong now">${open.map((p) => html`<${Problem} key=${p.id} p=${p} />`)}</ul>
