@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ import (
 // played is a worker whose time the test tells, and the API that why asks.
 type played struct {
 	t       *testing.T
-	now     int64
+	now     atomic.Int64 // read by the server, too
 	worker  *engine.Worker
 	network *enginetest.Port
 	server  *httptest.Server
@@ -53,19 +54,20 @@ func newPlayed(t *testing.T, change func(*event.Thresholds)) *played {
 	for _, e := range []event.Event{event.PathChange, event.HopLatency, event.EndToEnd, event.Congestion, event.TxUtilization, event.HopLimit} {
 		policy.Events |= e.Set()
 	}
-	p := &played{t: t, now: playStart, network: enginetest.NewPort(pool)}
+	p := &played{t: t, network: enginetest.NewPort(pool)}
 	port := uint16(5000)
+	p.now.Store(playStart)
 	p.worker = workertest.New(t, func(c *engine.WorkerConfig) {
 		c.Links = []burst.Link{{Name: "edge", Network: p.network, Host: enginetest.NewPort(pool)}}
-		c.PacketPool, c.Clock = pool, func() int64 { return p.now }
+		c.PacketPool, c.Clock = pool, p.now.Load
 		c.Flows = flows.Config{Capacity: 1024, IdleTimeout: 3600e9}
 		c.Rules = &engine.Rules{INT: inthdr.Config{UDPPort: &port, Version2: true}, Watches: []watch.Watch{{Name: "all", Policy: policy, Collectors: 1}}}
 		c.Rules.Collectors = []reporting.Collector{{Address: netip.MustParseAddrPort("192.0.2.10:8555"), MaxPayload: 1358}}
 		c.Rules.Report = reporting.Rules{Fragment: 128, MaxDelay: 1e6}
 		c.Outlets, c.ReportPool = []reporting.Outlet{{Ring: ring.New(256)}}, pool
 	})
-	p.worker.Tick(p.now - 1e6)
-	in := flowapi.New([]*engine.Worker{p.worker}, func() int64 { return p.now })
+	p.worker.Tick(playStart - 1e6)
+	in := flowapi.New([]*engine.Worker{p.worker}, p.now.Load)
 	mux := http.NewServeMux()
 	in.Register(mux)
 	p.server = httptest.NewServer(mux)
@@ -86,7 +88,7 @@ type play struct {
 // send passes the packet, and returns which events were reported of it.
 func (p *played) send(x play) event.Set {
 	p.t.Helper()
-	p.now = playStart + x.ms*1e6
+	p.now.Store(playStart + x.ms*1e6)
 	f := intgen.Flow{Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1"), Proto: intgen.UDP, SrcPort: 1024, DstPort: 8000}
 	hops := make([]intgen.Hop, 3)
 	for i := range hops { // newest first
@@ -107,7 +109,7 @@ func (p *played) send(x play) event.Set {
 	p.network.RX = append(p.network.RX, frame)
 	for p.worker.Poll() > 0 {
 	}
-	p.worker.Tick(p.now)
+	p.worker.Tick(p.now.Load())
 	var set event.Set
 	for e, n := range p.worker.Snapshot().Reported {
 		if n > before[e] {
@@ -138,9 +140,9 @@ func (p *played) why() (string, *flowapi.FlowDetail) {
 			}
 			return whyText(&d), &d
 		case <-time.After(5 * time.Millisecond):
-			p.now += 1e6 // a question is taken up at a tick
-			p.worker.Tick(p.now)
-			p.worker.Tick(p.now)
+			p.now.Add(1e6) // a question is taken up at a tick
+			p.worker.Tick(p.now.Load())
+			p.worker.Tick(p.now.Load())
 		}
 	}
 }
