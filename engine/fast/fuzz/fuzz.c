@@ -115,9 +115,9 @@ static int poll(struct fast_mbuf **vec, uint32_t n)
 	struct fast_mbuf *burst[FAST_BURST], *back[FAST_BURST];
 	struct fast_queue network = {0, receive, transmit}, host = {1, receive, transmit};
 	l = (struct fast_loop){
-		.state = (uint64_t)state, .announced = (uint64_t)&announced, .vec = (uint64_t)burst, .back = (uint64_t)back, .links = 1,
+		.announced = (uint64_t)&announced, .vec = (uint64_t)burst, .back = (uint64_t)back, .links = 1,
 		.until = INT64_MAX, .long_gap = INT64_MAX, .due = 1000, .due_at = INT64_MAX, .look = 1000, .look_at = INT64_MAX,
-		.now = state->now, .last = state->now, .link[0] = {.network = network, .host = host},
+		.now = state->now, .last = state->now, .link[0] = {.network = network, .host = host, .state = (uint64_t)state},
 	};
 	arriving = vec;
 	arrivals = n;
