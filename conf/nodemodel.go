@@ -21,6 +21,8 @@ type NodeModel struct {
 	Nodes          []NodeRange   // empty: every node that no other model lists
 	LatencyUnit    time.Duration // of hop latency
 	QueueUnit      QueueUnit     // of queue occupancy
+	BufferUnit     QueueUnit     // of buffer occupancy
+	TxFull         uint32        // the utilization of an interface that is full; 0: utilization stays as it is
 	TimestampBits  uint8         // of timestamps, that count
 	TimestampUnit  time.Duration
 	TimestampEpoch TimestampEpoch // "unix" | "none"
@@ -58,6 +60,8 @@ func visitNodeModel(v schema.Visitor, m *NodeModel) {
 	v.Attr("nodes", nodeRanges(&m.Nodes))
 	v.Attr("latency_unit", schema.Duration(&m.LatencyUnit, 1, maxUnit))
 	v.Attr("queue_unit", &queueUnit{&m.QueueUnit})
+	v.Attr("buffer_unit", &queueUnit{&m.BufferUnit})
+	v.Attr("tx_utilization_full", schema.Integer(&m.TxFull, 0, 1<<32-2))
 	v.Attr("timestamp_bits", schema.Integer(&m.TimestampBits, 16, 64))
 	v.Attr("timestamp_unit", schema.Duration(&m.TimestampUnit, 1, maxUnit))
 	v.Attr("timestamp_epoch", schema.Choice(&m.TimestampEpoch, UnixEpoch, NoEpoch))
@@ -119,6 +123,7 @@ func (d checker) checkNodeModels(c *Config) {
 	CheckNodes(d.File, c.NodeModels)
 	d.checkQueueUnits(c)
 	d.checkEpoch(c)
+	d.checkFull(c)
 }
 
 // CheckNodes reports to f nodes that stand in more than one of its models.
@@ -206,18 +211,23 @@ func (d checker) overlap(a, b listed) {
 
 // checkQueueUnits: congestion has one threshold, which models must agree upon.
 func (d checker) checkQueueUnits(c *Config) {
-	most, first := uint64(maxOccupancy), (*NodeModel)(nil)
+	most, unit, first := uint64(maxOccupancy), (*QueueUnit)(nil), (*NodeModel)(nil)
 	for i := range c.NodeModels {
 		m := &c.NodeModels[i]
-		if m.QueueUnit.Size == 0 {
-			continue
-		}
-		most = max(most, min(maxOccupancy*uint64(m.QueueUnit.Size), 1<<32-2))
-		if first == nil {
-			first = m
-		} else if m.QueueUnit.Name != first.QueueUnit.Name {
-			d.WarnAt([]any{&m.QueueUnit}, "node_model %q: queues are in %s here and in %s in node_model %q: congestion compares both with the same raise and clear",
-				m.Name, m.QueueUnit.Name, first.QueueUnit.Name, first.Name)
+		for _, x := range []struct {
+			what string
+			unit *QueueUnit
+		}{{"queues", &m.QueueUnit}, {"buffers", &m.BufferUnit}} {
+			if x.unit.Size == 0 {
+				continue
+			}
+			most = max(most, min(maxOccupancy*uint64(x.unit.Size), 1<<32-2))
+			if unit == nil {
+				unit, first = x.unit, m
+			} else if x.unit.Name != unit.Name {
+				d.WarnAt([]any{x.unit}, "node_model %q: %s are in %s here, and in %s in node_model %q: congestion compares both with the same raise and clear",
+					m.Name, x.what, x.unit.Name, unit.Name, first.Name)
+			}
 		}
 	}
 	d.checkRaise(&c.Events, most, "events")
@@ -251,5 +261,25 @@ func (d checker) checkEpoch(c *Config) {
 		d.WarnAt([]any{&none.TimestampEpoch, none}, `node_model %q: timestamp_epoch = "none" for every node: `+
 			`events { end_to_end { clock = "ptp" } } compares nothing`,
 			none.Name)
+	}
+}
+
+// checkFull: where utilization is in per cent, few thresholds make sense.
+func (d checker) checkFull(c *Config) {
+	model := slices.IndexFunc(c.NodeModels, func(m NodeModel) bool { return m.TxFull != 0 })
+	if model < 0 {
+		return
+	}
+	check := func(e *Events, where string) {
+		if raise := &e.TxUtilization.Raise; d.Has(raise) && *raise > 100 {
+			d.WarnAt([]any{raise}, "%s: tx_utilization: raise = %d: node_model %q has tx_utilization_full, so that its nodes are compared in per cent: none reaches it",
+				where, *raise, c.NodeModels[model].Name)
+		}
+	}
+	check(&c.Events, "events")
+	for i := range c.Watches {
+		if w := &c.Watches[i]; w.Override != nil {
+			check(w.Override, fmt.Sprintf("watch %q: events_override", w.Name))
+		}
 	}
 }

@@ -88,6 +88,9 @@ int {
 #   timestamp_bits  = 64
 #   timestamp_unit  = "1ns"
 #   timestamp_epoch = "unix" # unix | none
+#
+#   buffer_unit         = "80 bytes" # the same of the buffer's occupancy
+#   tx_utilization_full = 0          # what an interface that is full has as its utilization, such as 10000: that is 100 per cent; 0: as it is
 # }
 
 flows {

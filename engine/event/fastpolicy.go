@@ -136,8 +136,9 @@ func (p *Policy) fastPolicy(m *models) FastPolicy {
 		l.Unit = m.others.LatencyUnit
 		l.Most[MostLatency] = min(l.Most[MostLatency], never-1) / l.Unit // more would be cut
 		if l.Raise != never {
-			l.Most[MostQueue] /= m.others.QueueUnit
+			l.Most[MostQueue] /= max(m.others.QueueUnit, m.others.BufferUnit)
 		}
+		l.Most[MostTx] = m.others.mostUtilization(l.Tx)
 	}
 	if l.Factor = t.CongestionFactor; l.Factor != 0 && l.Latency != never {
 		l.Most[MostLatency] = never // no single hop of a packet whose sum is below the floor reaches it

@@ -70,8 +70,9 @@ func (v *FastView) LinksOf(of *FastView) {
 
 // fastModel is what C has to know of a NodeModel.
 type fastModel struct {
-	node, latency, queue uint32 // units
-	used                 uint32
+	node, latency, queue, buffer uint32 // units
+	full                         uint32 // NodeModel.TxFull
+	used                         uint32
 }
 
 // Units returns the units of a node's latency and occupancy.
@@ -108,7 +109,7 @@ func (v *FastView) setModels(m *CompiledModels) {
 }
 
 func (m *NodeModel) fast(node uint32) fastModel {
-	return fastModel{node: node, latency: m.LatencyUnit, queue: m.QueueUnit, used: 1}
+	return fastModel{node: node, latency: m.LatencyUnit, queue: m.QueueUnit, buffer: m.BufferUnit, full: m.TxFull, used: 1}
 }
 
 // Len returns how many watches there are.

@@ -23,6 +23,8 @@ type NodeModel struct {
 	Nodes         []NodeRange // empty: every node that no other model lists
 	LatencyUnit   uint32      // of hop latency, nanoseconds
 	QueueUnit     uint32      // of queue occupancy, in what CongestionRaise counts
+	BufferUnit    uint32      // of buffer occupancy, the same
+	TxFull        uint32      // the utilization of an interface that is full: values become per cent; 0: they stay as they are
 	TimestampBits uint8       // that count, at most; the format may have fewer
 	TimestampUnit uint32      // nanoseconds
 	Unix          bool        // timestamps count from 1970 on, as the sink's clock
@@ -32,7 +34,7 @@ type NodeModel struct {
 type NodeRange = ranges.Range[uint32]
 
 // asIs is the model of a node that none lists.
-var asIs = NodeModel{LatencyUnit: 1, QueueUnit: 1, TimestampBits: 64, TimestampUnit: 1, Unix: true}
+var asIs = NodeModel{LatencyUnit: 1, QueueUnit: 1, BufferUnit: 1, TimestampBits: 64, TimestampUnit: 1, Unix: true}
 
 // models finds a node's model: a table with open addresses, at most half full,
 // which never changes. Its zero value has asIs for every node.
@@ -43,7 +45,7 @@ type models struct {
 	any     bool         // there are some
 	clocks  bool         // some timestamps are not of 64 bits of nanoseconds
 	epochs  bool         // some do not count from 1970
-	scale   bool         // some latency or occupancy is not as the wire has it
+	scale   bool         // some latency, occupancy or utilization is not as the wire has it
 }
 
 type modelEntry struct {
@@ -66,7 +68,7 @@ func compileModels(list []NodeModel) (m models) {
 	for i := range list {
 		model := new(NodeModel)
 		*model = list[i].complete()
-		m.scale = m.scale || model.LatencyUnit != 1 || model.QueueUnit != 1
+		m.scale = m.scale || model.LatencyUnit != 1 || model.QueueUnit != 1 || model.BufferUnit != 1 || model.TxFull != 0
 		m.clocks, m.epochs = m.clocks || model.TimestampBits < 64 || model.TimestampUnit != 1, m.epochs || !model.Unix
 		if len(model.Nodes) == 0 {
 			m.others = model
@@ -83,7 +85,7 @@ func compileModels(list []NodeModel) (m models) {
 
 // complete is m with asIs in place of zeros.
 func (m NodeModel) complete() NodeModel {
-	m.LatencyUnit, m.QueueUnit, m.TimestampUnit = max(m.LatencyUnit, 1), max(m.QueueUnit, 1), max(m.TimestampUnit, 1)
+	m.LatencyUnit, m.QueueUnit, m.BufferUnit, m.TimestampUnit = max(m.LatencyUnit, 1), max(m.QueueUnit, 1), max(m.BufferUnit, 1), max(m.TimestampUnit, 1)
 	if m.TimestampBits == 0 {
 		m.TimestampBits = asIs.TimestampBits
 	}
@@ -125,7 +127,7 @@ func multiply(x, unit uint32) uint32 {
 	return uint32(min(uint64(x)*uint64(unit), unknown32-1))
 }
 
-// apply gives n its model, its latency in nanoseconds, its occupancy in the unit of thresholds, and timestamps no
+// apply gives n its model, its latency in nanoseconds, its occupancy and utilization in the unit of thresholds, and timestamps no
 // wider than the model says.
 func (m *models) apply(n *hopValues) {
 	n.model = m.of(n.NodeID)
@@ -135,6 +137,9 @@ func (m *models) apply(n *hopValues) {
 	}
 	if n.Occupancy != unknown32 {
 		n.Occupancy = multiply(n.Occupancy, n.model.QueueUnit)
+	}
+	if n.TxUtilization != unknown32 {
+		n.TxUtilization = n.model.Utilization(n.TxUtilization)
 	}
 }
 
@@ -231,6 +236,25 @@ func (m *NodeModel) Latency(x uint32) uint32 { return multiply(x, m.LatencyUnit)
 
 // Occupancy is queue occupancy x in the unit of thresholds.
 func (m *NodeModel) Occupancy(x uint32) uint32 { return multiply(x, m.QueueUnit) }
+
+// Buffer is buffer occupancy x in the unit of thresholds.
+func (m *NodeModel) Buffer(x uint32) uint32 { return multiply(x, m.BufferUnit) }
+
+// Utilization is utilization x, which is known, in per cent where the model says what is full.
+func (m *NodeModel) Utilization(x uint32) uint32 {
+	if m.TxFull == 0 {
+		return x
+	}
+	return uint32(min(uint64(x)*100/uint64(m.TxFull), unknown32-1))
+}
+
+// mostUtilization is the highest utilization, as such nodes write it, that does not reach a threshold.
+func (m *NodeModel) mostUtilization(threshold uint32) uint32 {
+	if m.TxFull == 0 || threshold == 0 || threshold == never {
+		return below(threshold)
+	}
+	return uint32(min((uint64(threshold)*uint64(m.TxFull)+99)/100-1, never-1))
+}
 
 // Stamp is a timestamp of a node with that model, as many bits as the format has.
 type Stamp struct {

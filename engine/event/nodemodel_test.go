@@ -146,6 +146,44 @@ func TestQueueUnit(t *testing.T) {
 	f.observed(ms, queue(0xfffffe), Congestion.Set()) // over 2^32 bytes with a larger unit, not with this one
 }
 
+// TestUtilizationOfAFullInterface: nodes that count utilization in another way are compared in per cent, below the
+// threshold by one unit of theirs and at it, and so are those of which no list speaks.
+func TestUtilizationOfAFullInterface(t *testing.T) {
+	layout := inthdr.LayoutOf(inthdr.BitNodeID|inthdr.BitLevel1Interfaces|inthdr.BitTxUtilization, inthdr.Format2)
+	p := defaults(TxUtilization)
+	p.Thresholds.TxRaise, p.Thresholds.TxClear, p.Thresholds.TxHold = 90, 75, second
+	for _, c := range []struct{ full, below, at, value uint32 }{
+		{0, 89, 90, 90},
+		{100, 89, 90, 90},
+		{10_000, 8_999, 9_000, 90},
+		{65_535, 58_981, 58_982, 90},
+		{4_000_000_000, 3_599_999_999, 3_600_000_000, 90}, // bits per second
+		{7, 6, 7, 100},
+		{1, 0, unknown32 - 1, unknown32 - 1},
+	} {
+		for _, nodes := range [][]NodeRange{nil, only(7, 7)} {
+			f := modelled(t, p, NodeModel{Nodes: nodes, TxFull: c.full})
+			send := func(tx uint32, want Set) {
+				b := binary.BigEndian.AppendUint32([]byte{0, 0, 0, 7, 0, 1, 0, 2}, tx)
+				f.observed(second, &Observation{Frame: b, Layout: &layout, Info: &inthdr.Info{
+					Type: inthdr.MD, Bitmap: layout.Bitmap, HopLen: uint16(len(b)), Hops: 1, StackLen: uint16(len(b)),
+				}}, want)
+			}
+			send(c.below, 0)
+			send(c.below, 0)
+			send(unknown32, 0)
+			p := &f.d.View().Policies[0]
+			if len(nodes) == 0 && (c.below > p.Most[MostTx] || c.at <= p.Most[MostTx]) {
+				t.Errorf("full %d: C takes up to %d for below", c.full, p.Most[MostTx])
+			}
+			send(c.at, TxUtilization.Set())
+			if want := (Trigger{7, 90, c.value}); f.d.Trigger != want {
+				t.Errorf("full %d: trigger %+v, want %+v", c.full, f.d.Trigger, want)
+			}
+		}
+	}
+}
+
 func TestLinkLatencyWraps(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -219,6 +219,13 @@ static inline bool is_over(const struct fast_view *b, const struct fast_template
 	return occupancy != unknown_occupancy && raise != 0 && scaled(occupancy, m->queue) >= raise;
 }
 
+// utilization is event.NodeModel.Utilization.
+static inline uint32_t utilization(uint32_t x, const struct fast_model *m)
+{
+	uint64_t v = m->full ? (uint64_t)x * 100 / m->full : x;
+	return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX - 1;
+}
+
 // mark_thresholds makes queues and interfaces that reach a threshold known to the packets
 // behind, and tells whether there are any.
 static __attribute__((noinline)) bool mark_thresholds(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
@@ -233,7 +240,7 @@ static __attribute__((noinline)) bool mark_thresholds(struct fast_view *b, const
 			set_hot(b, b->queues, hot_queue(at, queue_of(t, hop)), FAST_HOT_QUEUES);
 			any = true;
 		}
-		if (tx >= p->tx && tx != unknown) {
+		if (tx != unknown && utilization(tx, model_of(b, be32(hop))) >= p->tx) {
 			set_hot(b, b->interfaces, at, FAST_HOT_INTERFACES);
 			any = true;
 		}

@@ -270,7 +270,9 @@ struct fast_policy {
 
 // event.fastModel: the units of latency and occupancy that a node has.
 struct fast_model {
-	uint32_t node, latency, queue, used;
+	uint32_t node, latency, queue, buffer;
+	uint32_t full; // the utilization of an interface that is full; 0: utilization is compared as it is
+	uint32_t used;
 };
 
 enum { FAST_HOT_QUEUES = 1, FAST_HOT_INTERFACES = 2 }; // fast_view.hot

@@ -222,7 +222,8 @@ func latencyEvents() []event.Policy {
 func twins(t *testing.T, m intgen.Marking, asked asked, seed uint64) (passed, stored int) {
 	r := rand.New(rand.NewPCG(seed, uint64(m)))
 	c, policies := anyMarking(m, seed%2 == 0), everyEvent()
-	asks, models := uint8(seed*5%16), [][]event.NodeModel{nil, nil, {{LatencyUnit: 2, QueueUnit: 3}}, {{Nodes: []event.NodeRange{{First: 0, Last: 99}}, LatencyUnit: 3, QueueUnit: 2}}}[seed%4]
+	asks, models := uint8(seed*5%16), [][]event.NodeModel{nil, nil, {{LatencyUnit: 2, QueueUnit: 3, TxFull: 120}},
+		{{Nodes: []event.NodeRange{{First: 0, Last: 99}}, LatencyUnit: 3, QueueUnit: 2, TxFull: 80}}}[seed%4]
 	if asked != anything {
 		c.Domains, asks, models = nil, 0, nil
 	}

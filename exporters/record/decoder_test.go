@@ -361,21 +361,22 @@ func TestDomainOfTransparentSecurity(t *testing.T) {
 // a model for all others, since sinks report nanoseconds.
 func TestModelOfTheReportingNode(t *testing.T) {
 	only := func(n uint32) []event.NodeRange { return []event.NodeRange{{First: n, Last: n}} }
-	postcard := reporttest.Hex(t, groupHex+`10040200 3000000000000000 00000005 03000044`)
+	postcard := reporttest.Hex(t, groupHex+`10060400 3180000000000000 00000005 03000044 00000032 01000010`)
 	for _, c := range []struct {
 		name   string
 		models []event.NodeModel
 		want   Sink
 	}{
-		{"none", nil, Sink{LatencyNs: 5, Occupancy: 68}},
-		{"of the node", []event.NodeModel{{Nodes: only(3), LatencyUnit: 1000, QueueUnit: 80}}, Sink{LatencyNs: 5000, Occupancy: 5440}},
-		{"of another node and of all others", []event.NodeModel{{Nodes: only(4), LatencyUnit: 7}, {LatencyUnit: 1000, QueueUnit: 80}}, Sink{LatencyNs: 5, Occupancy: 68}},
-		{"of all others", []event.NodeModel{{LatencyUnit: 1000, QueueUnit: 80}}, Sink{LatencyNs: 5, Occupancy: 68}},
+		{"none", nil, Sink{LatencyNs: 5, Occupancy: 68, TxUtilization: 50, BufferOccupancy: 16}},
+		{"of the node", []event.NodeModel{{Nodes: only(3), LatencyUnit: 1000, QueueUnit: 80, BufferUnit: 4, TxFull: 200}},
+			Sink{LatencyNs: 5000, Occupancy: 5440, TxUtilization: 25, BufferOccupancy: 64}},
+		{"of another node and of all others", []event.NodeModel{{Nodes: only(4), LatencyUnit: 7}, {LatencyUnit: 1000, QueueUnit: 80}}, Sink{LatencyNs: 5, Occupancy: 68, TxUtilization: 50, BufferOccupancy: 16}},
+		{"of all others", []event.NodeModel{{LatencyUnit: 1000, QueueUnit: 80, TxFull: 10}}, Sink{LatencyNs: 5, Occupancy: 68, TxUtilization: 50, BufferOccupancy: 16}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got Sink
 			NewDecoder(Options{Models: []event.NodeModel{{Nodes: only(3), LatencyUnit: 9}}, Reporters: c.models}).Records(postcard, &testOrigin, func(r *Record) { got = r.Sink })
-			if got.LatencyNs != c.want.LatencyNs || got.Occupancy != c.want.Occupancy || got.Queue != 3 {
+			if got.LatencyNs != c.want.LatencyNs || got.Occupancy != c.want.Occupancy || got.TxUtilization != c.want.TxUtilization || got.BufferOccupancy != c.want.BufferOccupancy || got.Queue != 3 {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 		})

@@ -117,7 +117,8 @@ func (h *Hop) fill(v *inthdr.Hop, rest *inthdr.Rest, model *event.NodeModel) {
 	stamp(HopIngressTime, v.IngressTime, &h.IngressTime)
 	stamp(HopEgressTime, v.EgressTime, &h.EgressTime)
 	h.Queue, h.Buffer = uint8(queue), uint8(buffer)
-	h.LatencyNs, h.Occupancy = model.Latency(h.LatencyNs), model.Occupancy(h.Occupancy)
+	h.LatencyNs, h.Occupancy, h.BufferOccupancy = model.Latency(h.LatencyNs), model.Occupancy(h.Occupancy), model.Buffer(h.BufferOccupancy)
+	h.TxUtilization = model.Utilization(h.TxUtilization)
 }
 
 // absolute makes Unix nanoseconds of both timestamps, whose width is bits.

@@ -78,6 +78,8 @@ func NodeModels(models []conf.NodeModel) []event.NodeModel {
 			Nodes:         m.Nodes,
 			LatencyUnit:   uint32(m.LatencyUnit),
 			QueueUnit:     max(m.QueueUnit.Size, 1),
+			BufferUnit:    max(m.BufferUnit.Size, 1),
+			TxFull:        m.TxFull,
 			TimestampBits: m.TimestampBits,
 			TimestampUnit: uint32(m.TimestampUnit),
 			Unix:          m.TimestampEpoch == conf.UnixEpoch,

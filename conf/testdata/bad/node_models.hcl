@@ -20,6 +20,8 @@ node_model "d" { queue_unit = "0 bytes" }
 node_model "e" { queue_unit = 80 }
 node_model "f" { nodes = ["100000-150000", "150001-170000"] }
 node_model "g" {
+  buffer_unit         = "80 bits"
+  tx_utilization_full = "100%"
   nodes       = 5000
   latencyunit = "1us"
 }

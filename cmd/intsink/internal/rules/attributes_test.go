@@ -69,7 +69,7 @@ var without = map[string]bool{
 	"Events.Profile":          true,
 	"Events.HopLatency.Clock": true, "Events.HopLatency.ClockOffset": true,
 	"Events.LinkLatency.Clock": true, "Events.LinkLatency.ClockOffset": true,
-	"INT.Domains.Name": true, "INT.Domains.Instructions.Name": true, "NodeModels.Name": true, "NodeModels.QueueUnit.Name": true,
+	"INT.Domains.Name": true, "INT.Domains.Instructions.Name": true, "NodeModels.Name": true, "NodeModels.QueueUnit.Name": true, "NodeModels.BufferUnit.Name": true,
 }
 
 // eachAttribute gives every attribute in v another value, one after the other, and calls changed
@@ -174,6 +174,7 @@ int {
 node_model "leaf" {
   nodes      = [101]
   queue_unit = "80 bytes"
+  buffer_unit = "80 bytes"
 }`, 1))
 	c, d := conf.Parse("test.hcl", text)
 	if c == nil {
