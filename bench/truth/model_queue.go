@@ -38,14 +38,15 @@ func (m *Model) congestion(e *Expect, p *Policy, k *Packet, fresh bool) {
 
 func (m *Model) sampleQueue(e *Expect, p *Policy, k *Packet, h *intgen.Hop, fresh bool) {
 	watchesOccupancy, watchesLatency := p.CongestionRaise > 0, p.CongestionRaiseLatency > 0
-	hasQueue := k.has(bitQueue) && h.QueueOccupancy&unknown24 != unknown24
+	told, occupancy, number := k.queueOf(h)
+	hasQueue := told && occupancy&unknown24 != unknown24
 	hasLatency := k.has(bitLatency) && h.LatencyNs != unknown32
 	if !(watchesOccupancy && hasQueue) && !(watchesLatency && hasLatency) {
 		return // the packet has no value
 	}
 	id := queueID{h.NodeID, h.Egress, 0xff} // if the queue id is not known, the interface counts as one queue
-	if k.has(bitQueue) {
-		id.queue = h.QueueID
+	if told {
+		id.queue = number
 	}
 	q := m.queues[id]
 	if q == nil {
@@ -58,7 +59,7 @@ func (m *Model) sampleQueue(e *Expect, p *Policy, k *Packet, h *intgen.Hop, fres
 	q.last = k.Time
 	over := false
 	if watchesOccupancy && hasQueue {
-		q.occupancy, q.occupancyAt = int(h.QueueOccupancy), k.Time
+		q.occupancy, q.occupancyAt = int(occupancy), k.Time
 		over = q.occupancy >= p.CongestionRaise
 	}
 	if watchesLatency && hasLatency {
@@ -93,6 +94,14 @@ func (m *Model) sampleQueue(e *Expect, p *Policy, k *Packet, h *intgen.Hop, fres
 		q.raised = false
 		once("clear")
 	}
+}
+
+// queueOf is the queue of a hop: where INT tells none, the buffer.
+func (p *Packet) queueOf(h *intgen.Hop) (told bool, occupancy uint32, number uint8) {
+	if !p.has(bitQueue) && p.has(bitBuffer) {
+		return true, h.BufferOccupancy, h.BufferID
+	}
+	return p.has(bitQueue), h.QueueOccupancy, h.QueueID
 }
 
 type portID struct {

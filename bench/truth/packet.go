@@ -39,6 +39,7 @@ const (
 	bitEgress     = 0x0400
 	bitLevel2     = 0x0200
 	bitTx         = 0x0100
+	bitBuffer     = 0x0080
 )
 
 // Flow is an original 5-tuple.

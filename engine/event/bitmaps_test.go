@@ -24,12 +24,14 @@ func askedFor(bitmap uint16, format inthdr.Format, hops ...values) *Observation 
 		word(layout.TxUtilization, v.tx)
 		if format == inthdr.Format2016 {
 			word(layout.Queue, v.queue&0xffffff)
+			word(layout.Level2Interfaces, v.queue&0xffffff) // congestion status
 			word(layout.Interfaces, v.ports>>16)
 			word(layout.EgressTimestamp, v.ports&0xffff)
 			b = append(b, hop...)
 			continue
 		}
 		word(layout.Queue, v.queue)
+		word(layout.Buffer, v.queue)
 		word(layout.Interfaces, v.ports)
 		for _, stamp := range []struct {
 			at int8
@@ -68,7 +70,7 @@ func TestEveryBitmap(t *testing.T) {
 			want := Set(0)
 			told := has(latency) || has(stamps)
 			for e, there := range map[Event]bool{
-				Congestion: has(node | queue), TxUtilization: has(node | ports | inthdr.BitTxUtilization), LinkLatency: has(node | ports | stamps),
+				Congestion: has(node) && (has(queue) || has(inthdr.BitBuffer)), TxUtilization: has(node | ports | inthdr.BitTxUtilization), LinkLatency: has(node | ports | stamps),
 				HopLatency: has(node) && told, EndToEnd: told,
 			} {
 				if there {
@@ -95,9 +97,44 @@ func TestEveryBitmap(t *testing.T) {
 	}
 }
 
+// TestWhatStandsForAQueue: where INT says nothing of queues, the episode is of the buffer, named by its number and
+// compared in its own unit, or of what has the congestion status. Where it tells both, the queue counts; the row has all.
+func TestWhatStandsForAQueue(t *testing.T) {
+	const node, ports, queue, buffer, status = inthdr.BitNodeID, inthdr.BitLevel1Interfaces, inthdr.BitQueue, inthdr.BitBuffer, 1 << 9
+	none := nothingElse
+	for _, c := range []struct {
+		bitmap uint16
+		format inthdr.Format
+		want   uint32 // occupancy
+		number uint64
+		rest   inthdr.Rest
+	}{
+		{node | ports | queue, inthdr.Format2, 3 * 9000, 5, none},
+		{node | ports | buffer, inthdr.Format2, 4 * 9000, 5, inthdr.Rest{Buffer: 5, BufferOccupancy: 4 * 9000, Congestion: unknown32}},
+		{node | ports | queue | buffer, inthdr.Format2, 3 * 9000, 5, inthdr.Rest{Buffer: 5, BufferOccupancy: 4 * 9000, Congestion: unknown32}},
+		{node | ports | buffer, inthdr.Format1, 0, 0, none}, // bit 8 of INT 1.0 is the checksum complement
+		{node | ports | 1<<10 | status, inthdr.Format2016, 9000, 255, inthdr.Rest{Buffer: unknown32, BufferOccupancy: unknown32, Congestion: 9000}},
+		{node | ports | 1<<10 | status | queue, inthdr.Format2016, 3 * 9000, 255, inthdr.Rest{Buffer: unknown32, BufferOccupancy: unknown32, Congestion: 9000}},
+	} {
+		f := modelled(t, watching(Congestion), NodeModel{QueueUnit: 3, BufferUnit: 4})
+		at := func(occupancy uint32) *Observation {
+			return askedFor(c.bitmap, c.format, values{node: 7, ports: 0x10002, queue: 5<<24 | occupancy})
+		}
+		f.observed(0, at(10), 0)
+		if got := f.look(ms, at(9000)); got.Has(Congestion) != (c.want != 0) {
+			t.Errorf("%04x of format %d: %b", c.bitmap, c.format, got)
+		}
+		if q := f.d.fabric.Queues.Find([2]uint64{7<<32 | 2, c.number}); c.want != 0 && (q == nil || q.Occupancy != c.want || q.Rest != c.rest || !q.Congested) {
+			t.Errorf("%04x of format %d: the row of the queue is %+v, want occupancy %d and %+v", c.bitmap, c.format, q, c.want, c.rest)
+		}
+		f.d.Close()
+	}
+}
+
 // TestNodesAlone of the format of June 2016: paths and queues without ports.
 func TestNodesAlone(t *testing.T) {
-	for _, bitmap := range []uint16{0x8000, 0x9000, 0xd000, 0x9400} {
+	const congestionStatus = 1 << 9
+	for _, bitmap := range []uint16{0x8000, 0x9000, 0xd000, 0x9400, 0xc600, 0x8200} {
 		f := start(t, watching(PathChange, Congestion))
 		at := func(node, occupancy uint32) *Observation {
 			return askedFor(bitmap, inthdr.Format2016, values{node: node, ports: 0x10002, queue: occupancy})
@@ -108,7 +145,7 @@ func TestNodesAlone(t *testing.T) {
 		f.observed(ms, at(7, 10), 0) // known
 		// Bit 1 alone is half of the interfaces: without the egress port queues are told apart by their nodes.
 		congested := Set(0)
-		if bitmap&inthdr.BitQueue != 0 {
+		if bitmap&(inthdr.BitQueue|congestionStatus) != 0 {
 			congested = Congestion.Set()
 		}
 		f.observed(ms, at(7, 9000), congested)
@@ -150,6 +187,9 @@ func TestLackingValues(t *testing.T) {
 		{0x9000, inthdr.Format2, []Event{HopLatency, LinkLatency, TxUtilization}, [NumLacking]uint64{0, 1, 1, 0, 1, 1}},
 		{0x8c00, inthdr.Format2, []Event{HopLatency, EndToEnd, Congestion}, [NumLacking]uint64{LacksQueue: 1}},
 		{0x2000, inthdr.Format2, []Event{PathChange, EndToEnd}, [NumLacking]uint64{LacksNode: 1}},
+		{0x8080, inthdr.Format2, []Event{Congestion}, [NumLacking]uint64{}},
+		{0x8200, inthdr.Format2016, []Event{Congestion}, [NumLacking]uint64{}},
+		{0x8080, inthdr.Format1, []Event{Congestion}, [NumLacking]uint64{LacksQueue: 1}},
 		{0x2000, inthdr.Format2, []Event{NewFlow, EndToEnd}, [NumLacking]uint64{}},
 		{0x9400, inthdr.Format2016, []Event{PathChange, TxUtilization, LinkLatency}, [NumLacking]uint64{LacksTimestamps: 1, LacksTxUtilization: 1}},
 	} {

@@ -73,7 +73,7 @@ func (q *Queue) sample(now int64, n *hopValues, anew bool) {
 	if anew {
 		q.Occupancy, q.Latency = unknown32, unknown32
 	}
-	q.Seen = now
+	q.Seen, q.Rest = now, n.rest
 	if n.Occupancy != unknown32 { // whichever of the two counts under this watch: another one may have begun the episode
 		q.Occupancy = n.Occupancy
 	}
@@ -93,7 +93,7 @@ func (e *sharedQueue) sample(now int64, n *hopValues, known *Queue, congested bo
 	if n.Latency != unknown32 {
 		e.Latency, e.latencyAt = n.Latency, now
 	}
-	e.Seen = max(e.Seen, now)
+	e.Seen, e.Rest = max(e.Seen, now), n.rest
 }
 
 // record opens, continues or closes the record of a queue's episode. was: it was congested before this packet.

@@ -17,9 +17,10 @@ const (
 
 // Queue is the state of one queue of one egress interface of one node.
 type Queue struct {
-	Occupancy uint32 // last seen; unknown32: never
-	Latency   uint32 // of the hop, the same
-	Reports   uint32 // of this episode
+	Occupancy uint32      // last seen; unknown32: never
+	Latency   uint32      // of the hop, the same
+	Rest      inthdr.Rest // what that packet said of the buffer, and of the queue's congestion status
+	Reports   uint32      // of this episode
 	Congested bool
 	Window    uint8 // of the last packets before an episode, those that were over a threshold made of what is usual
 	Seen      int64 // last sample, Unix nanoseconds
@@ -152,7 +153,7 @@ func (d *Detector) updateQueueAndInterface(now int64, f *flows.Flow, fresh bool,
 	} else if n.Occupancy != unknown32 {
 		if q, _ := d.fabric.Queues.Get(now, n.queueKey()); !q.Congested || now-q.Seen >= d.ends.timeout {
 			q.Congested = false // of a watch whose packets do not come any more
-			q.Seen, q.Occupancy, q.Latency = now, n.Occupancy, n.Latency
+			q.Seen, q.Occupancy, q.Latency, q.Rest = now, n.Occupancy, n.Latency, n.rest
 		}
 	}
 	switch {

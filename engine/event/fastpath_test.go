@@ -30,7 +30,7 @@ func TestABusyInterfaceIsMarked(t *testing.T) {
 // quietly is o as the fast path gets it: Common, with the places of its values.
 func quietly(o *Observation) *Observation {
 	o.Common = true
-	o.Info.QueueAt, o.Info.TxAt = uint8(max(o.Layout.Queue, 0)), uint8(max(o.Layout.TxUtilization, 0))
+	o.Info.QueueAt, o.Info.TxAt = uint8(max(o.Layout.OccupancyAt(), 0)), uint8(max(o.Layout.TxUtilization, 0))
 	return o
 }
 

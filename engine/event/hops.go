@@ -161,16 +161,19 @@ const unknown64 = inthdr.UnknownTime
 // hopValues are the values of one hop, with what its node's model says of them.
 type hopValues struct {
 	inthdr.Hop
+	rest      inthdr.Rest
 	stampBits uint8 // of the timestamps that count
 	model     *NodeModel
 }
+
+var nothingElse = inthdr.Rest{Buffer: unknown32, BufferOccupancy: unknown32, Congestion: unknown32}
 
 // readHop reads one hop of a packet into n, in the units of its node's model. A latency that the bitmap does not ask
 // for is the difference of its timestamps, where these are known and do not run backwards.
 func (d *Detector) readHop(n *hopValues, hop []byte, l *inthdr.Layout) {
 	readHop(n, hop, l)
 	if d.models.any {
-		d.models.apply(n)
+		d.models.apply(n, l)
 	}
 	if l.HasStampedLatency() && n.IngressTime != unknown64 && n.EgressTime != unknown64 {
 		if ns := long(nearest(n.EgressTime-n.IngressTime, n.stampBits), n.model.TimestampUnit); ns >= 0 {
@@ -179,10 +182,17 @@ func (d *Detector) readHop(n *hopValues, hop []byte, l *inthdr.Layout) {
 	}
 }
 
-// readHop reads one hop of a packet into n, as it stands there.
+// readHop reads one hop of a packet into n, as it stands there. Where it says nothing of the queue, its buffer (INT 2.1)
+// or the congestion status (June 2016) stands for it.
 func readHop(n *hopValues, hop []byte, l *inthdr.Layout) {
 	l.Read(&n.Hop, hop)
-	n.model = &asIs
+	n.model, n.rest = &asIs, nothingElse
+	if l.HasRest {
+		l.ReadRest(&n.rest, hop)
+		if l.Queue < 0 {
+			n.Queue, n.Occupancy = n.rest.Buffer, min(n.rest.BufferOccupancy, n.rest.Congestion) // one of them is there; unknown is above all
+		}
+	}
 	switch l.Format {
 	case inthdr.Format1:
 		n.stampBits = 32

@@ -31,7 +31,7 @@ func (d *Detector) countLacking(p *Policy, o *Observation) {
 		LacksNode:          l.NodeID < 0 && (has(PathChange) || has(HopLatency) || has(Congestion) || links || tx),
 		LacksInterfaces:    !hasEgress(l) && (links || tx),
 		LacksLatency:       l.HopLatency < 0 && !l.HasStampedLatency() && (has(HopLatency) || has(EndToEnd) && !p.Thresholds.PTP),
-		LacksQueue:         l.Queue < 0 && queues,
+		LacksQueue:         l.Queue < 0 && !l.HasRest && queues,
 		LacksTimestamps:    !stamps && links,
 		LacksTxUtilization: l.TxUtilization < 0 && tx,
 	} {

@@ -26,10 +26,7 @@ func (d *Detector) learn(now int64, o *Observation) {
 	stack, all, path, sum := o.Frame[o.Info.Stack:][:o.Info.StackLen], d.readings[:0], [2]uint64{}, uint64(0)
 	whole := !o.Info.MTUExceeded
 	for at := 0; at+hopLen <= len(stack); at += hopLen {
-		readHop(n, stack[at:at+hopLen], l)
-		if d.models.any {
-			d.models.apply(n)
-		}
+		d.readHop(n, stack[at:at+hopLen], l)
 		whole = whole && n.NodeID != unknown32 && n.Latency != unknown32
 		hop := usual.HopKey(n.NodeID, uint16(n.Ingress), uint16(n.Egress))
 		path, sum = usual.PathKey(path, hop), sum+uint64(n.Latency)

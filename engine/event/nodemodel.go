@@ -129,14 +129,17 @@ func multiply(x, unit uint32) uint32 {
 
 // apply gives n its model, its latency in nanoseconds, its occupancy and utilization in the unit of thresholds, and timestamps no
 // wider than the model says.
-func (m *models) apply(n *hopValues) {
+func (m *models) apply(n *hopValues, l *inthdr.Layout) {
 	n.model = m.of(n.NodeID)
 	n.stampBits = min(n.stampBits, n.model.TimestampBits)
 	if n.Latency != unknown32 {
 		n.Latency = multiply(n.Latency, n.model.LatencyUnit)
 	}
 	if n.Occupancy != unknown32 {
-		n.Occupancy = multiply(n.Occupancy, n.model.QueueUnit)
+		n.Occupancy = multiply(n.Occupancy, n.model.unitOf(l))
+	}
+	if n.rest.BufferOccupancy != unknown32 {
+		n.rest.BufferOccupancy = n.model.Buffer(n.rest.BufferOccupancy)
 	}
 	if n.TxUtilization != unknown32 {
 		n.TxUtilization = n.model.Utilization(n.TxUtilization)
@@ -254,6 +257,18 @@ func (m *NodeModel) mostUtilization(threshold uint32) uint32 {
 		return below(threshold)
 	}
 	return uint32(min((uint64(threshold)*uint64(m.TxFull)+99)/100-1, never-1))
+}
+
+// unitOf is the unit of what a hop says of its queue: INT 2.1 may tell the buffer in its place, the format of June
+// 2016 a congestion status, which has none.
+func (m *NodeModel) unitOf(l *inthdr.Layout) uint32 {
+	switch {
+	case l.Queue >= 0:
+		return m.QueueUnit
+	case l.Format == inthdr.Format2016:
+		return 1
+	}
+	return m.BufferUnit
 }
 
 // Stamp is a timestamp of a node with that model, as many bits as the format has.

@@ -19,12 +19,15 @@ func TestReadHopOfOneValue(t *testing.T) {
 		{"node", inthdr.BitNodeID, func(n *hopValues) { n.NodeID = word }},
 		{"interfaces", inthdr.BitLevel1Interfaces, func(n *hopValues) { n.Ingress, n.Egress = 0x0102, 0x0304 }},
 		{"latency", inthdr.BitHopLatency, func(n *hopValues) { n.Latency = word }},
+		{"buffer", inthdr.BitBuffer, func(n *hopValues) {
+			n.Queue, n.Occupancy, n.rest.Buffer, n.rest.BufferOccupancy = 1, 0x020304, 1, 0x020304
+		}},
 		{"queue", inthdr.BitQueue, func(n *hopValues) { n.Queue, n.Occupancy = 1, 0x020304 }},
 		{"ingress timestamp", inthdr.BitIngressTimestamp, func(n *hopValues) { n.IngressTime = long }},
 		{"egress timestamp", inthdr.BitEgressTimestamp, func(n *hopValues) { n.EgressTime = long }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			nothing, want := inthdr.LayoutOf(0, inthdr.Format2), hopValues{stampBits: 64, model: &asIs}
+			nothing, want := inthdr.LayoutOf(0, inthdr.Format2), hopValues{rest: nothingElse, stampBits: 64, model: &asIs}
 			nothing.Read(&want.Hop, nil)
 			c.set(&want)
 			var got hopValues
@@ -41,7 +44,7 @@ func TestReadHopOfOneValue(t *testing.T) {
 func TestModelOfAHop(t *testing.T) {
 	model := NodeModel{LatencyUnit: 1000, TimestampBits: 48, QueueUnit: 1, TimestampUnit: 1}
 	model.Nodes = only(102, 102)
-	f := modelled(t, defaults(HopLatency), model)
+	f, everything := modelled(t, defaults(HopLatency), model), inthdr.LayoutOf(full, inthdr.Format2)
 	for _, c := range []struct {
 		name                string
 		node, latency, want uint32
@@ -56,7 +59,7 @@ func TestModelOfAHop(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := hopValues{Hop: inthdr.Hop{NodeID: c.node, Latency: c.latency}, stampBits: c.bits}
-			if f.d.models.apply(&n); n.Latency != c.want || n.stampBits != c.wantBits {
+			if f.d.models.apply(&n, &everything); n.Latency != c.want || n.stampBits != c.wantBits {
 				t.Errorf("latency %d, %d bits; want %d, %d", n.Latency, n.stampBits, c.want, c.wantBits)
 			}
 		})

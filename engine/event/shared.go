@@ -156,7 +156,7 @@ func (d *Detector) takeOver(now int64) {
 			q, _ := d.fabric.Queues.Get(now, c.key)
 			q.take(&e.Queue)
 			if q.Seen < e.Seen {
-				q.Seen, q.Occupancy, q.Latency = e.Seen, e.Occupancy, e.Latency
+				q.Seen, q.Occupancy, q.Latency, q.Rest = e.Seen, e.Occupancy, e.Latency, e.Rest
 			}
 			if q.Congested || q.Window != 0 {
 				d.markQueue(c.key)

@@ -216,7 +216,7 @@ static inline bool is_over(const struct fast_view *b, const struct fast_template
 		return false;
 	const uint32_t occupancy = be32(hop + t->queue) & unknown_occupancy;
 	uint32_t raise = factor ? times(__atomic_load_n(&usual->occupancy, __ATOMIC_RELAXED), factor) : p->raise;
-	return occupancy != unknown_occupancy && raise != 0 && scaled(occupancy, m->queue) >= raise;
+	return occupancy != unknown_occupancy && raise != 0 && scaled(occupancy, t->by_buffer ? m->buffer : m->queue) >= raise;
 }
 
 // utilization is event.NodeModel.Utilization.

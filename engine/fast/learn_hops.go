@@ -22,7 +22,7 @@ func (m *draft) hops(i *inthdr.Info, l *inthdr.Layout) {
 	}
 	t.common, t.sound, t.stack, t.hopLen, t.hops, t.allHops = 1, 1, uint32(i.Stack), uint32(i.HopLen), uint32(i.Hops), i.Hops
 	t.path = event.PathHops(int(i.Hops), l)
-	t.latency, t.queue = uint8(max(l.HopLatency, 0)), i.QueueAt
+	t.latency, t.queue, t.byBuffer = uint8(max(l.HopLatency, 0)), i.QueueAt, bit(l.Queue < 0)
 	t.ingress, t.egress = uint8(max(l.IngressTimestamp, 0)), uint8(max(l.EgressTimestamp, 0))
 	t.known = -int32(i.Hops) * int32(unsafe.Sizeof(flows.Hop{}))
 	if l.Interfaces >= 0 {

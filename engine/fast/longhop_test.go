@@ -85,3 +85,39 @@ func TestHighestLatencies(t *testing.T) {
 		}
 	}
 }
+
+// TestBufferForQueue: in hops that say nothing of their queue the buffer's occupancy is held against the threshold, in
+// the unit of buffers, below it and at it, and named by the buffer's number. A queue beside it counts alone.
+func TestBufferForQueue(t *testing.T) {
+	const raise, unit = 6000, 3
+	p := everyEvent()[0]
+	p.Thresholds.CongestionRaise, p.Thresholds.CongestionClear, p.Thresholds.CongestionLatency, p.Thresholds.CongestionFactor = raise, 10, 0, 0
+	for _, bitmap := range []uint16{0xe080, 0x8080, 0xf080} {
+		for m, models := range [][]event.NodeModel{nil, {{BufferUnit: unit}}, {{Nodes: []event.NodeRange{{First: 1, Last: 2}}, BufferUnit: unit}}} {
+			for _, portable := range []bool{false, true} {
+				w := newWorld(t, anyMarking(intgen.ByPort, false), []event.Policy{p}, portable)
+				w.detector.SetRules([]event.Policy{p}, models)
+				at := func(occupancy uint32) []byte {
+					return ofOneHop(t, intgen.NthFlow(1, false, false), bitmap, intgen.Hop{NodeID: 1, Egress: 2, BufferID: 4, BufferOccupancy: occupancy})
+				}
+				full := uint32(raise)
+				if m > 0 {
+					full = raise / unit
+				}
+				passed := 0
+				for range 20 {
+					if w.passes(at(full - 1)) {
+						passed++
+					}
+				}
+				if passed < 5 {
+					t.Errorf("%#x, models %d, portable %v: %d of 20 packets just below the threshold were passed", bitmap, m, portable, passed)
+				}
+				told := bitmap&inthdr.BitQueue == 0
+				if w.passes(at(full)) == told || (w.detector.Counters.Fired[event.Congestion] == 1) != told {
+					t.Errorf("%#x, models %d, portable %v: at the threshold %d episodes", bitmap, m, portable, w.detector.Counters.Fired[event.Congestion])
+				}
+			}
+		}
+	}
+}

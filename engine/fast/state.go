@@ -160,6 +160,7 @@ type Template struct {
 	dscp       uint8
 	narrow     uint8 // links have timestamps that are not of 64 bits
 	latency    uint8 // in a hop; 0: not there
+	byBuffer   uint8 // queue is where the buffer stands
 	path       uint8 // flows.Flow.PathHops of flows that are on the path of such packets
 }
 

@@ -78,7 +78,7 @@ func Value2016(hop []byte, at int8) uint32 {
 	return widened(binary.BigEndian.Uint32(hop[at:])&(1<<31-1), 31)
 }
 
-// Rest is what a hop has besides a Hop: what no event looks at.
+// Rest is what a hop has besides a Hop: what events look at where nothing is said of the queue itself.
 type Rest struct {
 	Buffer, BufferOccupancy uint32 // 8 and 24 bits
 	Congestion              uint32 // status of the queue, 31 bits: in the format of June 2016 alone
@@ -91,7 +91,7 @@ func (l *Layout) ReadRest(r *Rest, b []byte) {
 		r.Congestion = Value2016(b, l.Level2Interfaces)
 		return
 	}
-	if l.Buffer >= 0 && l.Format == Format2 {
+	if l.HasRest {
 		r.Buffer, r.BufferOccupancy = Queue(binary.BigEndian.Uint32(b[l.Buffer:]))
 	}
 }

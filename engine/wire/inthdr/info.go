@@ -66,7 +66,7 @@ type Info struct {
 	Stack, StackLen uint16 // per-hop metadata, newest hop first; the source-only part excluded
 	SourceLen       uint16 // source-only metadata behind the stack, source-inserted metadata of MX
 	HopLen, Hops    uint16 // bytes per hop, and how many hops
-	QueueAt, TxAt   uint8  // where a hop of a Common packet has its queue and its utilization; 0: it has none
+	QueueAt, TxAt   uint8  // where a hop of a Common packet has OccupancyAt and its utilization; 0: nowhere
 }
 
 // Classify sets i.Common, i.QueueAt and i.TxAt.
@@ -78,7 +78,7 @@ func (p *Locator) Classify(i *Info) {
 	i.Common = i.Type == MD && i.Reason == ReasonNone && i.Hops > 0 &&
 		!i.Discard && !i.HopExceeded && !i.MTUExceeded && l.BasicHops
 	if i.Common {
-		i.QueueAt, i.TxAt = uint8(max(l.Queue, 0)), uint8(max(l.TxUtilization, 0))
+		i.QueueAt, i.TxAt = uint8(max(l.OccupancyAt(), 0)), uint8(max(l.TxUtilization, 0))
 	}
 }
 

@@ -29,6 +29,7 @@ const (
 type Layout struct {
 	Bitmap           uint16
 	Format           Format
+	HasRest          bool // hops have something of a Rest
 	BasicHops        bool // hops begin with node ids, have no level-2 interfaces, and no latency by their timestamps
 	HopLen           uint8
 	NodeID           int8 // 4 bytes
@@ -74,6 +75,7 @@ func LayoutOf(bitmap uint16, format Format) Layout {
 		place(bit, 4)
 	}
 	l.HopLen = uint8(off)
+	l.HasRest = format == Format2 && l.Buffer >= 0 || format == Format2016 && l.Level2Interfaces >= 0
 	l.BasicHops = format != Format2016 && l.NodeID == 0 && l.Level2Interfaces < 0 && !l.HasStampedLatency()
 	return l
 }
@@ -82,6 +84,15 @@ func LayoutOf(bitmap uint16, format Format) Layout {
 // both, and not for the latency.
 func (l *Layout) HasStampedLatency() bool {
 	return l.HopLatency < 0 && l.IngressTimestamp >= 0 && l.EgressTimestamp >= 0 && l.Format != Format2016
+}
+
+// OccupancyAt is where a hop says how full its queue is, in a word like that of Queue: without one of the queue, that of
+// the buffer. -1: nowhere.
+func (l *Layout) OccupancyAt() int8 {
+	if l.Queue < 0 && l.HasRest && l.Format == Format2 {
+		return l.Buffer
+	}
+	return l.Queue
 }
 
 // PathID tells paths through the network apart. It has no key: it is the same on every

@@ -38,7 +38,12 @@ type queueItem struct {
 	Reports       uint32     `json:"reports"`
 	LastSeen      time.Time  `json:"last_seen"`
 	TxUtilization *uint32    `json:"tx_utilization"`
-	Usual         usualItem  `json:"usual"`
+
+	Buffer           *uint32 `json:"buffer"` // its number
+	BufferOccupancy  *uint32 `json:"buffer_occupancy"`
+	CongestionStatus *uint32 `json:"congestion_status"`
+
+	Usual usualItem `json:"usual"`
 }
 
 // CongestedNow: an episode that had no sample for its timeout is over, although the
@@ -143,6 +148,8 @@ func mergeQueues(questions []*inspect.PendingQuery) map[[2]uint64]*queueItem {
 			if seen := timestamp(v.Seen); seen.After(x.LastSeen) {
 				x.LastSeen, x.Occupancy = seen, some(v.Occupancy, v.Occupancy != unknownValue)
 				x.LatencyNs = some(v.Latency, v.Latency != unknownValue && v.Latency != 0)
+				x.Buffer, x.BufferOccupancy = some(v.Rest.Buffer, v.Rest.Buffer != unknownValue), some(v.Rest.BufferOccupancy, v.Rest.BufferOccupancy != unknownValue)
+				x.CongestionStatus = some(v.Rest.Congestion, v.Rest.Congestion != unknownValue)
 			}
 		}
 	}
