@@ -32,7 +32,7 @@
 // A threshold, of blocks events and events_override, needs also:
 //
 //  4. A field of Thresholds in engine/event/policy.go, which thresholds in
-//     cmd/intsink/internal/rules/watch.go sets. If the fast path reads it: FastPolicy
+//     cmd/intsink/internal/rules/watchrules.go sets. If the fast path reads it: FastPolicy
 //     (engine/event/fastpolicy.go), struct fast_policy (engine/fast/fast.h), FastLayout
 //     (engine/event/fastview.go) and engine/fast/layout.c.
 //  5. Its row in the event's section of docs/events.md; cmd/intsink/internal/flowapi/thresholds.go
@@ -46,12 +46,12 @@
 //
 //  4. The reading of its values in value_match.go; isEmpty and anyFailed in check_watch.go.
 //  5. A field of watch.Match (engine/watch/watch.go), which watchOf in
-//     cmd/intsink/internal/rules/watch.go sets; its bit vectors in engine/watch/compile.go and
+//     cmd/intsink/internal/rules/watchrules.go sets; its bit vectors in engine/watch/compile.go and
 //     match.go.
 //  6. If it is not in the key of a flow: a bit of asks (engine/watch/compile.go) and the fact, its
 //     place in the packet and in the hash (facts.go). No packet is passed in C while a
 //     watch asks for a fact that AsksInFront does not return. To have packets passed: AsksInFront
-//     and Adopt (engine/stage/match/match.go), a bit Asks... (engine/fast/path.go, fast.h), its place in a
+//     and Adopt (engine/stage/match/match.go), a bit Asks... (engine/fast/fastpath.go, fast.h), its place in a
 //     template (learn_hops.go, state.go, fast.h, layout.c), and facts_of (general.h).
 //
 // `go test ./conf ./cmd/intsink/internal/rules ./cmd/intsink/internal/flowapi ./internal/repotest` fails

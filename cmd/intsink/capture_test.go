@@ -14,7 +14,7 @@ import (
 
 	"intsink/cmd/intsink/internal/observe/observetest"
 	"intsink/internal/netns"
-	"intsink/internal/wire"
+	"intsink/internal/rawsocket"
 )
 
 // captured is a capture command that runs.
@@ -92,7 +92,7 @@ func (c *captured) ended(says string) (fields [][]string) {
 }
 
 // captureLab is a sink between two interfaces, whose other ends the test has.
-func captureLab(t *testing.T) (r *running, socket string, network, host *wire.Interface) {
+func captureLab(t *testing.T) (r *running, socket string, network, host *rawsocket.Interface) {
 	t.Helper()
 	text, socket := addSocket(t, inLine(t))
 	r = startRun(t, text)
@@ -109,7 +109,7 @@ func TestCapture(t *testing.T) {
 	r, socket, network, host := captureLab(t)
 	var arrived atomic.Int64
 	receive(t, host, func([]byte) { arrived.Add(1) })
-	send := func(from *wire.Interface, frames ...[]byte) {
+	send := func(from *rawsocket.Interface, frames ...[]byte) {
 		for _, f := range frames {
 			if !eventually(func() bool { return from.Send(f) }) {
 				t.Fatal("a frame could not be sent")

@@ -23,7 +23,7 @@ import (
 	"intsink/cmd/intsink/internal/observe/observetest"
 	"intsink/engine/wire/intgen"
 	"intsink/internal/netns"
-	"intsink/internal/wire"
+	"intsink/internal/rawsocket"
 )
 
 // twoHosts puts the test's host (k-net, 10.66.0.1) and another one (k-host, 10.66.0.2, in a
@@ -392,7 +392,7 @@ func TestLiveCompletesWhatTheKernelLeaves(t *testing.T) {
 	}
 	defer func() { live.Process.Kill(); live.Wait() }()
 	bulk(t, "10.66.0.2:7", 1<<20)
-	var host *wire.Interface
+	var host *rawsocket.Interface
 	there(func() { host = openWire(t, "k-host") })
 	good, wrong := 0, 0
 	end := receive(t, host, func(f []byte) {

@@ -20,7 +20,7 @@ import (
 
 	"intsink/deploy/playground/scene"
 	"intsink/internal/netns"
-	"intsink/internal/wire"
+	"intsink/internal/rawsocket"
 )
 
 // screenshots is the folder that pictures of the page are written to, "" for none:
@@ -35,7 +35,7 @@ type played struct {
 }
 
 // play sends the packets of the network until stop is set.
-func (p *played) play(t *testing.T, out *wire.Interface, stop *atomic.Bool) {
+func (p *played) play(t *testing.T, out *rawsocket.Interface, stop *atomic.Bool) {
 	for step := 0; !stop.Load(); step++ {
 		if err := p.Step(step, time.Now(), func(frame []byte) { out.Send(frame) }); err != nil {
 			t.Error(err)

@@ -18,7 +18,7 @@ import (
 
 	"intsink/engine/wire/intgen"
 	"intsink/internal/netns"
-	"intsink/internal/wire"
+	"intsink/internal/rawsocket"
 )
 
 // prometheus is a server that scrapes a sink twice a second.
@@ -159,7 +159,7 @@ func (s *metered) hops(flow int) []intgen.Hop {
 }
 
 // play sends a packet of each flow every few milliseconds until stop is set.
-func (s *metered) play(t *testing.T, out *wire.Interface, stop *atomic.Bool) {
+func (s *metered) play(t *testing.T, out *rawsocket.Interface, stop *atomic.Bool) {
 	source := &intgen.Source{UDPPort: 5000, Bitmap: 0xfd00, MaxHops: 8}
 	for !stop.Load() {
 		for n := range s.flows {
@@ -181,7 +181,7 @@ func (s *metered) play(t *testing.T, out *wire.Interface, stop *atomic.Bool) {
 
 // playMalformed sends packets whose shim reaches beyond their end, and switches the trouble
 // of s on and off.
-func playMalformed(t *testing.T, s *metered, out *wire.Interface, stop *atomic.Bool) {
+func playMalformed(t *testing.T, s *metered, out *rawsocket.Interface, stop *atomic.Bool) {
 	source := &intgen.Source{UDPPort: 5000, Bitmap: 0xfd00, MaxHops: 8}
 	f := intgen.Flow{Src: netip.MustParseAddr("10.0.9.1"), Dst: netip.MustParseAddr("10.1.0.1"), Proto: intgen.UDP, SrcPort: 1024, DstPort: 8000}
 	frame, err := source.Insert(f.Frame(60, 1), s.hops(0))

@@ -17,7 +17,7 @@ import (
 	"intsink/cmd/intsink/internal/observe/observetest"
 	"intsink/engine/wire/intgen"
 	"intsink/internal/netns"
-	"intsink/internal/wire"
+	"intsink/internal/rawsocket"
 )
 
 // passed adds up frames, in whatever order they come.
@@ -65,7 +65,7 @@ func (s *sequences) listen(t *testing.T, address string) {
 
 // sendUntil sends packets of 64 flows with INT, some 5000 a second, and adds up what they
 // were without it. At most 256 are under way: a machine that is busy otherwise loses none.
-func sendUntil(t *testing.T, stop *atomic.Bool, out *wire.Interface, sent, arrived *passed) {
+func sendUntil(t *testing.T, stop *atomic.Bool, out *rawsocket.Interface, sent, arrived *passed) {
 	source := intgen.Source{UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
 	for id := uint32(0); !stop.Load(); id++ {
 		f := intgen.Flow{

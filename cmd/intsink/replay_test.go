@@ -17,7 +17,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
-	"intsink/cmd/internal/capture"
+	"intsink/cmd/internal/pcapfile"
 	"intsink/cmd/intsink/internal/simulate"
 	"intsink/engine/wire/intgen"
 )
@@ -94,7 +94,7 @@ type replayed struct {
 	stderr       string
 	code         int
 	summary      simulate.Summary
-	out, reports []capture.Packet
+	out, reports []pcapfile.Packet
 }
 
 // replayFile replays the capture at path with config and more of it.
@@ -115,9 +115,9 @@ func replayFile(t *testing.T, path, more string) (r replayed) {
 	return r
 }
 
-func packetsOf(t *testing.T, path string) (all []capture.Packet) {
+func packetsOf(t *testing.T, path string) (all []pcapfile.Packet) {
 	t.Helper()
-	c, err := capture.Open(path)
+	c, err := pcapfile.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func packetsOf(t *testing.T, path string) (all []capture.Packet) {
 	}
 }
 
-func timesOf(all []capture.Packet) (times []int64) {
+func timesOf(all []pcapfile.Packet) (times []int64) {
 	for _, p := range all {
 		times = append(times, p.At)
 	}

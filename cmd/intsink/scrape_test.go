@@ -12,7 +12,7 @@ import (
 	"intsink/cmd/intsink/internal/observe/observetest"
 	"intsink/cmd/intsink/internal/status"
 	"intsink/internal/netns"
-	"intsink/internal/wire"
+	"intsink/internal/rawsocket"
 )
 
 // TestEveryScrapeAddsUp: with packets under way, dropped ones among them, and two workers,
@@ -28,7 +28,7 @@ func TestEveryScrapeAddsUp(t *testing.T) {
 	must(t, "mitigate", "add", "--socket", socket, "--source", "10.0.0.0/29", "--ttl", "10m")
 	var stop atomic.Bool
 	var sending sync.WaitGroup
-	for _, from := range []*wire.Interface{openWire(t, "a-near"), openWire(t, "b-far")} {
+	for _, from := range []*rawsocket.Interface{openWire(t, "a-near"), openWire(t, "b-far")} {
 		sending.Go(func() {
 			for i := 0; !stop.Load(); i++ {
 				from.Send(intFrame(t, i%16)) // a frame that the interface does not take was never sent

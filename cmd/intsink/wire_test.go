@@ -12,7 +12,7 @@ import (
 
 	"intsink/engine/wire/intgen"
 	"intsink/internal/netns"
-	"intsink/internal/wire"
+	"intsink/internal/rawsocket"
 )
 
 // wires makes veth pairs with the ends NAME-near and NAME-far, without IPv6: the kernel sends
@@ -30,9 +30,9 @@ done`, strings.Join(names, " ")))
 }
 
 // openWire opens one end of a veth pair of the test's network namespace.
-func openWire(t testing.TB, name string) *wire.Interface {
+func openWire(t testing.TB, name string) *rawsocket.Interface {
 	t.Helper()
-	i, err := wire.Open(name)
+	i, err := rawsocket.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func openWire(t testing.TB, name string) *wire.Interface {
 }
 
 // receive calls do with each frame that arrives at i, until end is called or the test ends.
-func receive(t testing.TB, i *wire.Interface, do func(frame []byte)) (end func()) {
+func receive(t testing.TB, i *rawsocket.Interface, do func(frame []byte)) (end func()) {
 	var stop atomic.Bool
 	var receiving sync.WaitGroup
 	receiving.Go(func() { i.Receive(&stop, do) })
@@ -51,7 +51,7 @@ func receive(t testing.TB, i *wire.Interface, do func(frame []byte)) (end func()
 
 // framesAt returns a channel with copies of the frames that arrive at i, until end closes it or
 // the test ends. It holds 1000; more frames are lost.
-func framesAt(t testing.TB, i *wire.Interface) (frames <-chan []byte, end func()) {
+func framesAt(t testing.TB, i *rawsocket.Interface) (frames <-chan []byte, end func()) {
 	arrived := make(chan []byte, 1000)
 	endReceiving := receive(t, i, func(b []byte) {
 		select {
@@ -69,7 +69,7 @@ func framesAt(t testing.TB, i *wire.Interface) (frames <-chan []byte, end func()
 
 // traffic goes in by a-near and arrives somewhere else.
 type traffic struct {
-	in      *wire.Interface
+	in      *rawsocket.Interface
 	arrived <-chan []byte
 	flow    uint16
 }

@@ -13,11 +13,11 @@
 //	diags = f.Done()              // all faults, each with its place
 //	schema.Dump(c.visit)          // HCL that reads as the same
 //
-// source.go reads the files, env.go fills in variables of the environment.
+// readfiles.go reads the files, env.go fills in variables of the environment.
 //
-// Values (value.go, list.go, duration.go, ranges.go, net.go, object.go) join a
+// Values (value.go, listvalue.go, duration.go, ranges.go, net.go, object.go) join a
 // field to the way it is written; Then, Checked and Omitted add checks to one. Visitors walk a schema:
-// reader.go fills fields, dump.go writes them, and a caller may have its own, to see that
+// hclreader.go fills fields, dump.go writes them, and a caller may have its own, to see that
 // every attribute is documented. Checks know a field by a pointer to it, its key: file.go
 // remembers where each stands. Every step goes on after a fault, so that the user sees all
 // of them at once; only a file that is no HCL, or more than bounds.go lets the HCL parser

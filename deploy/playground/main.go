@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"intsink/deploy/playground/scene"
-	"intsink/internal/wire"
+	"intsink/internal/rawsocket"
 )
 
 func main() {
@@ -94,12 +94,12 @@ func play(ctx context.Context, control, network, sink, listen string) error {
 }
 
 // openIn opens an interface of another namespace: NAME/INTERFACE.
-func openIn(network string) (out *wire.Interface, err error) {
+func openIn(network string) (out *rawsocket.Interface, err error) {
 	name, iface, err := split(network)
 	if err != nil {
 		return nil, err
 	}
-	if e := inside(name, func() { out, err = wire.Open(iface) }); e != nil {
+	if e := inside(name, func() { out, err = rawsocket.Open(iface) }); e != nil {
 		return nil, e
 	}
 	return out, err

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"intsink/internal/netns"
-	"intsink/internal/wire"
+	"intsink/internal/rawsocket"
 )
 
 func TestBurstsDoNotAllocate(t *testing.T) {
@@ -15,7 +15,7 @@ func TestBurstsDoNotAllocate(t *testing.T) {
 	}
 	cable(t, 1500)
 	b := open(t, 1, 256, 2048)
-	i, err := wire.Open("peer0") // nobody receives there, which allocates
+	i, err := rawsocket.Open("peer0") // nobody receives there, which allocates
 	if err != nil {
 		t.Fatal(err)
 	}

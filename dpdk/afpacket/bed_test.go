@@ -11,7 +11,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/internal/netns"
-	"intsink/internal/wire"
+	"intsink/internal/rawsocket"
 )
 
 // cable makes the veth pair port0 and peer0 in the test's namespace, with the kernel's own
@@ -99,13 +99,13 @@ func (b *bed) send(t testing.TB, room int, frames ...[]byte) int {
 
 // far is the other end of the cable, and what arrived there.
 type far struct {
-	*wire.Interface
+	*rawsocket.Interface
 	frames chan []byte
 }
 
 func peer(t testing.TB) far {
 	t.Helper()
-	i, err := wire.Open("peer0")
+	i, err := rawsocket.Open("peer0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,6 @@
 //	counters.go  what is counted by link
 //	link.go      queues, pools and links
 //	limits.go    how often is told what belongs to no flow
-//	key.go       the key of the original packet's flow
+//	flowkey.go   the key of the original packet's flow
 //	neighbor.go  frames by which neighbours are found
 package burst

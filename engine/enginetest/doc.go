@@ -1,5 +1,5 @@
 // Package enginetest is a worker's world in memory, for tests: ports that deliver frames
-// and keep what is transmitted (port.go), and what arrives at a collector (reports.go).
+// and keep what is transmitted (memoryport.go), and what arrives at a collector (collected.go).
 //
 // A case of a packet, bytes in and bytes out, needs no worker: in engine/wire/strip,
 //

@@ -5,10 +5,10 @@
 // not those alone that are reported. All workers of a sink write in one Book: a packet of a congested queue takes the
 // lock of the queue's state anyway (event.Shared), and the Book's inside of it. Where no queue is congested, nobody touches it.
 //
-//	episode.go  Record, and what a packet adds to it
-//	flows.go    Top: the flows with the most bytes, or the most delay, in fixed memory
-//	summary.go  what a report says of an episode that ended
-//	book.go     Book: open records, and the last ones that ended
+//	episode.go   Record, and what a packet adds to it
+//	topflows.go  Top: the flows with the most bytes, or the most delay, in fixed memory
+//	summary.go   what a report says of an episode that ended
+//	book.go      Book: open records, and the last ones that ended
 package episode
 
 import (

@@ -13,7 +13,7 @@
 //	hops.go, hops2016.go             walk the hop stack of INT-MD, of June 2016; values of one hop
 //	latency.go, linklatency.go       deadbands, hop_latency and end_to_end; link_latency
 //	nodemodel.go                     units of a node's values; its timestamps
-//	learn.go                         what a sampled packet teaches (package usual); thresholds made of what is usual
+//	learnusual.go                    what a sampled packet teaches (package usual); thresholds made of what is usual
 //	congestion.go, txutilization.go  episodes of queues and of interfaces
 //	fabric.go, hotset.go, shared.go  queues, interfaces, links: tables, filter, state of all workers
 //	loss.go                          sequence numbers: loss, reordering, duplicates
@@ -22,9 +22,9 @@
 // To add an event, in this order:
 //
 //  1. event.go: its constant, name and priority. Append the constant: its number is the event's
-//     bit in reports. engine/wire/report/explain.go: the same name in EventNames, for that bit in
+//     bit in reports. engine/wire/report/explanation.go: the same name in EventNames, for that bit in
 //     an Explanation. Triggered (detector.go), if a value makes it fire. If no packet shows it:
-//     EventNames in cmd/intsink/internal/livecapture/request.go.
+//     EventNames in cmd/intsink/internal/livecapture/capturerequest.go.
 //  2. Detector.Packet, or what it calls, fires it. Most packets never come there: those that are
 //     as their flow's last one are passed in C. If such a packet can fire the event,
 //     the C must not pass it (engine/fast: compare.h or general.h). What it
@@ -36,7 +36,7 @@
 //     flows.Flow says so, which Settled compares (flows.Want, FastPolicy.Flags).
 //  3. Its thresholds, if it has any: Thresholds (policy.go); in conf config.go, defaults.go,
 //     schema_watch.go, check_watch.go and examples/reference.hcl;
-//     cmd/intsink/internal/rules/watch.go copies them; cmd/intsink/internal/flowapi/thresholds.go
+//     cmd/intsink/internal/rules/watchrules.go copies them; cmd/intsink/internal/flowapi/thresholds.go
 //     and cmd/intsink/internal/explain/text.go show them. The comment of package conf has all
 //     steps of a threshold.
 //  4. conf/eventnames.go: its name in watch.events, and whether a watch has it by default.

@@ -2,11 +2,11 @@
 // queue, hop, segment and path usually has. A random sample of packets tells it (event.Detector, one packet
 // in 256 and at most 10,000 a second); it forgets within a day what is no longer so.
 //
-//	usual.go      Usual, its places, what a sampled packet tells, how a place is asked for
-//	measure.go    Measure: counts of one value in classes, of the minute at hand, the last hour, the last day
-//	limits.go     Limits: the 99th percentiles that thresholds are made of, where C reads them too
-//	slow.go       Slow: hops and segments that are far above what is usual, by their last samples
-//	save.go       the state as a file holds it
+//	usual.go        Usual, its places, what a sampled packet tells, how a place is asked for
+//	measure.go      Measure: counts of one value in classes, of the minute at hand, the last hour, the last day
+//	percentiles.go  Limits: the 99th percentiles that thresholds are made of, where C reads them too
+//	slow.go         Slow: hops and segments that are far above what is usual, by their last samples
+//	save.go         the state as a file holds it
 //
 // One Usual serves all workers of a sink, so that there is nothing to add up when somebody asks. A sampled
 // packet takes its lock if nobody has it, else its values are not learned: no worker ever waits.

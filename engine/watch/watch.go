@@ -1,4 +1,4 @@
-// Declares Match: what a watch selects, with its ranges and layers.
+// Declares Watch, and Match: what it selects, with its ranges and layers.
 
 package watch
 
@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"intsink/engine/event"
 	"intsink/internal/ranges"
 )
 
@@ -15,6 +16,15 @@ const None = 0xff
 // Max bounds the watches of one configuration: a flow keeps the index of its watch in one
 // byte.
 const Max = None
+
+// Watch selects traffic, the events that are looked for in it, and the collectors that get
+// the reports.
+type Watch struct {
+	Name string
+	Match
+	Policy     event.Policy
+	Collectors uint64 // bit i: reports go to collector i
+}
 
 // Match is what a watch selects: flows by their original key, and packets by what is not
 // in it. Empty lists match everything.

@@ -15,10 +15,10 @@
 //
 // Files, in the order of a report packet's way:
 //
-//	listen.go, receiver.go, ratelimit.go  sockets; reading them; the limit of each source address
-//	maker.go, batch.go, recent.go         decodes and encodes a batch; the batch; the latest batches
-//	read.go, feed.go                      reads the log for an output; its window and back-off
-//	output.go, accounts.go                what an output implements; its counters and drop reasons
-//	episodes.go                           one record of an episode that several sinks tell of
-//	collect.go, metrics.go, log.go        assembles all; a snapshot of counters; bounded log lines
+//	listen.go, receiver.go, ratelimit.go    sockets; reading them; the limit of each source address
+//	maker.go, batch.go, recent.go           decodes and encodes a batch; the batch; the latest batches
+//	read.go, outputfeed.go                  reads the log for an output; its window and back-off
+//	output.go, accounts.go                  what an output implements; its counters and drop reasons
+//	sumepisodes.go                          one record of an episode that several sinks tell of
+//	collect.go, snapshot.go, limitedlog.go  assembles all; a snapshot of counters; bounded log lines
 package collect

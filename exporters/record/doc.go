@@ -12,12 +12,12 @@
 //
 // A report packet enters (decoder.go), records leave:
 //
-//	header.go, oldreports.go    fields of the report headers of 2.0; of 1.0 and 0.5
-//	metadata.go                 the reporting node's own values
-//	reportedpacket.go, hops.go  the reported packet; its INT, hop by hop
-//	record.go                   Record, and the bits that say which of its values are known
-//	json.go, text.go            JSON
-//	episode.go                  episodes of queues in JSON and protobuf
-//	proto.go, protowire.go      protobuf
-//	defaultint.go               where INT is looked for if nothing is configured
+//	fields.go                        the names of all fields
+//	reportedpacket.go, hopfields.go  the reported packet; its INT, hop by hop
+//	tunnelfields.go                  tunnels around and inside of the flow
+//	record.go                        Record, and the bits that say which of its values are known
+//	json.go, valuetext.go            JSON
+//	episodefields.go                 episodes of queues in JSON and protobuf
+//	proto.go, protowire.go           protobuf
+//	defaultint.go                    where INT is looked for if nothing is configured
 package record

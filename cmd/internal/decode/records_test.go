@@ -10,7 +10,7 @@ import (
 
 	"github.com/gopacket/gopacket/layers"
 
-	"intsink/cmd/internal/capture"
+	"intsink/cmd/internal/pcapfile"
 	"intsink/engine/wire/report"
 	"intsink/engine/wire/report/reporttest"
 )
@@ -180,7 +180,7 @@ func TestDecodeStdin(t *testing.T) {
 		if os.Stdin, err = os.Open(path); err != nil {
 			t.Fatal(err)
 		}
-		stdout, stderr, err := runDecode(t, capture.Stdin)
+		stdout, stderr, err := runDecode(t, pcapfile.Stdin)
 		os.Stdin.Close()
 		if err != nil || strings.Count(stdout, "\n") != 2 {
 			t.Errorf("%s: %v %s", path, err, stderr)

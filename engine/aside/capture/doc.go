@@ -2,9 +2,9 @@
 // worker copies a packet into a ring of fixed size, or counts it as dropped: it never waits for
 // the reader, allocates nothing, and copies at most a given number of packets a second.
 //
-//	capture.go  one worker's part in a capture: its rate, its end, what it counts
-//	aside.go    a capture in a worker: which packets of a burst it takes
-//	filter.go   which packets are wanted
-//	record.go   a packet in the ring, with its link, verdict, events and watch
-//	ring.go     the ring: bytes between one producer and one consumer
+//	capture.go     one worker's part in a capture: its rate, its end, what it counts
+//	aside.go       a capture in a worker: which packets of a burst it takes
+//	filter.go      which packets are wanted
+//	record.go      a packet in the ring, with its link, verdict, events and watch
+//	recordring.go  the ring: bytes between one producer and one consumer
 package capture

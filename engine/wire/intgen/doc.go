@@ -10,9 +10,9 @@
 //
 // Random makes one of everything for tests of properties.
 //
-//	flow.go, tunnel.go, ip.go   original packets, tunnels around them, checksums
-//	source.go, parse.go         an INT source; where headers of a frame stand
-//	header.go, oldformats.go    headers and hops of INT 2.1; of INT 1.0 and June 2016
-//	insert.go, insert_tunnel.go INT behind TCP and UDP; in GRE, Geneve, VXLAN-GPE
-//	random.go, randomflow.go    random packets
+//	originalframe.go, encapsulate.go, writeip.go  original packets, tunnels around them, checksums
+//	source.go, findplace.go                       an INT source; where headers of a frame stand
+//	intheader.go, oldformats.go                   headers and hops of INT 2.1; of INT 1.0 and June 2016
+//	insertint.go, insert_tunnel.go                INT behind TCP and UDP; in GRE, Geneve, VXLAN-GPE
+//	random.go, randomflow.go                      random packets
 package intgen

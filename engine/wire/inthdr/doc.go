@@ -21,12 +21,12 @@
 //
 // Parsed layers enter (Locator.Locate), an Info leaves:
 //
-//	locator.go, locate.go   what marks INT; the search for it in one packet's layers
-//	tunnel.go, inside.go    INT behind GRE and VXLAN-GPE and in Geneve options; inside tunnels
-//	chain.go                several shims, one behind the other
-//	oldshim.go              INT 1.0 and the format of June 2016
-//	contents.go, layout.go  headers behind the shim; where each value of a hop stands; the id of a path
-//	hop.go                  the values of one hop, and which of them are unknown
-//	domain.go               lengths of a domain's metadata, its sequence numbers and device ids
-//	info.go, reason.go      the result, and which packets are common; what is wrong with INT
+//	locator.go, locate.go      what marks INT; the search for it in one packet's layers
+//	intintunnel.go, inside.go  INT behind GRE and VXLAN-GPE and in Geneve options; inside tunnels
+//	shimchain.go               several shims, one behind the other
+//	oldshim.go                 INT 1.0 and the format of June 2016
+//	contents.go, hoplayout.go  headers behind the shim; where each value of a hop stands; the id of a path
+//	hop.go                     the values of one hop, and which of them are unknown
+//	domain.go                  lengths of a domain's metadata, its sequence numbers and device ids
+//	info.go, reason.go         the result, and which packets are common; what is wrong with INT
 package inthdr

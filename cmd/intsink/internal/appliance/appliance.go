@@ -15,9 +15,9 @@ import (
 	"intsink/cmd/internal/degraded"
 	"intsink/cmd/internal/hook"
 	"intsink/cmd/internal/notify"
+	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
-	"intsink/cmd/intsink/internal/history"
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/problem"
@@ -55,7 +55,7 @@ type Appliance struct {
 	live       *observe.Live
 	problems   *problem.List
 	hooks      *webhook.Hooks
-	history    *history.History
+	history    *confighistory.History
 	source     *observe.Source
 	servers    *observe.Servers
 	degraded   *degraded.Parts
@@ -89,7 +89,7 @@ func newAppliance(c *conf.Config, path, sum, version string, mode failopen.Mode)
 	a := &Appliance{version: version, degraded: degraded.New(time.Now, slog.Default), mode: mode, notifier: notify.New(os.Getenv), adopted: reading{now: time.Now()}, path: path, clock: eal.Nanotime}
 	a.config.Store(c)
 	a.control = &control.Server{Sink: a, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
-	a.history = history.Open(statefile.Dir(os.Getenv), slog.Default)
+	a.history = confighistory.Open(statefile.Dir(os.Getenv), slog.Default)
 	a.rememberStart()
 	a.hooks = webhook.New(a.sink, a.degraded, slog.Default)
 	a.problems = problem.New(slog.Default, a.tellProblem)

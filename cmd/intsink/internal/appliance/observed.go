@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/degraded"
-	"intsink/cmd/intsink/internal/history"
+	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/statefile"
@@ -56,7 +56,7 @@ func (a *Appliance) sink() webhook.Sink {
 func (a *Appliance) observed() *observe.Source {
 	s := &observe.Source{
 		Version: a.version, Control: a.control, Mitigation: a.mitigation, Capture: a.capture(), Modes: a.modes, Live: a.live, Started: time.Now(), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.stopping.Load,
-		Collectors: a.observedCollectors, Workers: a.workers, Links: a.linkNames, Mbufs: a.pool, Degraded: a.degraded, Problems: a.problems, Hooks: a.hooks, History: &history.Server{History: a.history, Control: a.control, Env: a.knownVariable},
+		Collectors: a.observedCollectors, Workers: a.workers, Links: a.linkNames, Mbufs: a.pool, Degraded: a.degraded, Problems: a.problems, Hooks: a.hooks, History: &confighistory.Server{History: a.history, Control: a.control, Env: a.knownVariable},
 	}
 	for _, p := range a.reportPools {
 		s.ReportPools = append(s.ReportPools, p)

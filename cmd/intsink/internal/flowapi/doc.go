@@ -3,5 +3,5 @@
 //
 // A request goes through server.go (routes, errors, the questions to the workers) to the
 // file of its list. parameters.go reads the query, pathfilter.go finds the paths that it
-// asks for, page.go sorts and cuts what the workers answered.
+// asks for, paging.go sorts and cuts what the workers answered.
 package flowapi

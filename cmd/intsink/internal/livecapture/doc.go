@@ -2,8 +2,8 @@
 // the route POST /api/v1/capture, which streams them as pcapng, and its client, the command
 // capture.
 //
-//	request.go  the JSON of a request, compiled to the workers' capture.Filter
-//	server.go   the route: one capture at a time
-//	stream.go   from the workers' rings to pcapng
-//	command.go  the command; blocks.go, pcapng block by block; output.go, the file
+//	capturerequest.go  the JSON of a request, compiled to the workers' capture.Filter
+//	server.go          the route: one capture at a time
+//	runningcapture.go  from the workers' rings to pcapng
+//	command.go         the command; blocks.go, pcapng block by block; capturefile.go, the file
 package livecapture

@@ -2,9 +2,9 @@
 // that adds, lists and removes them (/api/v1/mitigations, and /aggAttack for Transparent
 // Security's analytics), and is its client, the command mitigate.
 //
-//	rule.go     the JSON of a rule
-//	match.go    compiles the texts of a match to numbers that workers compare
-//	store.go    keeps the rules, hands them to the workers, ends them
-//	server.go   the routes; aggattack.go those of Transparent Security
-//	command.go  the command
+//	rulejson.go   the JSON of a rule
+//	rulematch.go  compiles the texts of a match to numbers that workers compare
+//	rulestore.go  keeps the rules, hands them to the workers, ends them
+//	server.go     the routes; aggattack.go those of Transparent Security
+//	command.go    the command
 package mitigation

@@ -4,13 +4,13 @@
 // node, nodes that are gone, loops, losses, congested queues. It keeps the last changes of paths. What it finds are
 // signs for package problem.
 //
-//	network.go   Network, Observe (reports, as they happen), Look (the tables of workers, each second)
-//	moves.go     flows that leave a node; nodes that are gone
-//	changes.go   the ring of path changes, GET /api/v1/changes
-//	nodes.go     GET /api/v1/nodes
-//	queues.go    congested queues, with who fills them and who waits
-//	slow.go      hops and segments that take longer than usual
-//	signs.go     signs of all of it
+//	network.go          Network, Observe (reports, as they happen), Look (the tables of workers, each second)
+//	moves.go            flows that leave a node; nodes that are gone
+//	changes.go          the ring of path changes, GET /api/v1/changes
+//	nodes.go            GET /api/v1/nodes
+//	congestedqueues.go  congested queues, with who fills them and who waits
+//	slow.go             hops and segments that take longer than usual
+//	signs.go            signs of all of it
 package network
 
 import (

@@ -18,8 +18,8 @@
 //     metrics.go, metrics_ports.go or metrics_control.go; a panel in deploy/grafana/sink.json. A name that ends in _total makes a counter, one that is in the list
 //     histograms of metriclist.go, too, a histogram, any other a gauge.
 //  4. A line in CHANGELOG.md. Where it helps users or benchmarks: an alert in
-//     deploy/prometheus/rules.yml with its case in rules_test.yml, docs/run.md, status.go
-//     (/api/v1/status), bench/internal/dut/metrics.go.
+//     deploy/prometheus/rules.yml with its case in rules_test.yml, docs/run.md, fillstatus.go
+//     (/api/v1/status), bench/internal/dut/scrape.go.
 //
 // `go test ./engine ./cmd/intsink/internal/observe ./internal/repotest` fails while a part of 2
 // or 3 is missing.

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/flowapi"
-	"intsink/cmd/intsink/internal/history"
 	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/cmd/intsink/internal/network"
@@ -59,7 +59,7 @@ func everything(t *testing.T) (*Source, *changeable) {
 	s.Mitigation = &mitigation.Server{Store: mitigation.NewStore([]*mitigate.Aside{s.Workers[0].Mitigation}, nil, none, none), Control: s.Control}
 	s.Capture = &livecapture.Server{Config: sink.Config, Clock: none, Control: s.Control}
 	s.api = flowapi.New(s.Workers, s.Clock)
-	s.Network, s.History = network.New(), &history.Server{History: history.Open("", slog.Default), Control: s.Control}
+	s.Network, s.History = network.New(), &confighistory.Server{History: confighistory.Open("", slog.Default), Control: s.Control}
 	registers := reflect.TypeFor[interface{ Register(control.Mux) }]()
 	for v, i := reflect.ValueOf(s).Elem(), 0; i < v.NumField(); i++ {
 		if v.Type().Field(i).Type.Implements(registers) && v.Field(i).IsNil() {

@@ -17,9 +17,9 @@ import (
 	"golang.org/x/net/netutil"
 
 	"intsink/cmd/internal/webguard"
+	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/flowapi"
-	"intsink/cmd/intsink/internal/history"
 	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/openapi"
 	"intsink/cmd/intsink/internal/problem"
@@ -156,7 +156,7 @@ func (s *Source) routes() *router {
 	}
 	s.Control.Register(mux)
 	if s.History == nil {
-		s.History = &history.Server{History: history.Open("", slog.Default), Control: s.Control}
+		s.History = &confighistory.Server{History: confighistory.Open("", slog.Default), Control: s.Control}
 	}
 	s.History.Register(mux)
 	if s.Mitigation != nil {

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"intsink/cmd/internal/degraded"
+	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/flowapi"
-	"intsink/cmd/intsink/internal/history"
 	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/cmd/intsink/internal/network"
@@ -44,9 +44,9 @@ type Source struct {
 	Mbufs       Pool
 	ReportPools []Pool // per worker
 	Degraded    *degraded.Parts
-	History     *history.Server // nil: one that knows no configuration
-	Hooks       *webhook.Hooks  // nil: there are none
-	Problems    *problem.List   // nil: one of the source's own, at which nobody looks
+	History     *confighistory.Server // nil: one that knows no configuration
+	Hooks       *webhook.Hooks        // nil: there are none
+	Problems    *problem.List         // nil: one of the source's own, at which nobody looks
 
 	Network *network.Network // what the workers told of it
 

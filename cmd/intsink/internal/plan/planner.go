@@ -9,7 +9,7 @@ import (
 
 	"github.com/gopacket/gopacket/layers"
 
-	"intsink/cmd/internal/capture"
+	"intsink/cmd/internal/pcapfile"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/cmd/intsink/internal/simulate"
 	"intsink/conf"
@@ -22,7 +22,7 @@ import (
 type planner struct {
 	*simulate.Worker
 	conf    *conf.Config
-	in      *capture.Reader
+	in      *pcapfile.Reader
 	port    *simulate.MemPort
 	reports *mbuf.Arena
 
@@ -51,7 +51,7 @@ func (s *series) next(total uint64) uint64 {
 	return grown
 }
 
-func newPlanner(c *conf.Config, in *capture.Reader, timed bool) (*planner, error) {
+func newPlanner(c *conf.Config, in *pcapfile.Reader, timed bool) (*planner, error) {
 	p := &planner{conf: c, in: in, timed: timed, collectors: make([]collectorSeries, len(c.Collectors))}
 	var err1, err2 error
 	p.port, err1 = simulate.NewMemPort()
@@ -92,7 +92,7 @@ func (p *planner) packets() error {
 			return fmt.Errorf("packet %d: %w", p.in.Packets+1, err)
 		}
 		if c.Link != layers.LinkTypeEthernet {
-			return fmt.Errorf("packet %d: %w", p.in.Packets, capture.NotEthernet(c.Link))
+			return fmt.Errorf("packet %d: %w", p.in.Packets, pcapfile.NotEthernet(c.Link))
 		}
 		if len(c.Data) > simulate.MaxFrame {
 			p.tooLong++

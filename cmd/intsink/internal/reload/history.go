@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/history"
 )
 
 // History prints the last configurations, the newest first.
 func History(ctx context.Context, stdout io.Writer, o *Options) error {
-	var list struct{ Items []history.Entry }
+	var list struct{ Items []confighistory.Entry }
 	if done, err := o.read(ctx, stdout, "/api/v1/config/history", &list); done || err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func Diff(ctx context.Context, stdout io.Writer, o *Options, from, to uint64) er
 	if to != 0 {
 		path += fmt.Sprintf("&to=%d", to)
 	}
-	var d history.Diff
+	var d confighistory.Diff
 	if done, err := o.read(ctx, stdout, path, &d); done || err != nil {
 		return err
 	}

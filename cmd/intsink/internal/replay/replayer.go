@@ -10,7 +10,7 @@ import (
 
 	"github.com/gopacket/gopacket/layers"
 
-	"intsink/cmd/internal/capture"
+	"intsink/cmd/internal/pcapfile"
 	"intsink/cmd/intsink/internal/simulate"
 	"intsink/conf"
 	"intsink/dpdk/mbuf"
@@ -22,7 +22,7 @@ import (
 type replayer struct {
 	*simulate.Worker
 	source  *pcapPort
-	in      *capture.Reader
+	in      *pcapfile.Reader
 	out     *file.Capture
 	reports *file.Capture
 	frames  []simulate.Frame // per collector
@@ -31,7 +31,7 @@ type replayer struct {
 	counters engine.Counters
 }
 
-func newReplayer(c *conf.Config, source *pcapPort, in *capture.Reader, out, reports *file.Capture) *replayer {
+func newReplayer(c *conf.Config, source *pcapPort, in *pcapfile.Reader, out, reports *file.Capture) *replayer {
 	r := &replayer{source: source, in: in, out: out, reports: reports}
 	for i := range c.Collectors {
 		r.frames = append(r.frames, simulate.FrameOf(&c.Collectors[i]))
@@ -80,9 +80,9 @@ func (r *replayer) packets() error {
 }
 
 // packet takes one packet through the worker, at its time.
-func (r *replayer) packet(p *capture.Packet) error {
+func (r *replayer) packet(p *pcapfile.Packet) error {
 	if p.Link != layers.LinkTypeEthernet {
-		return capture.NotEthernet(p.Link)
+		return pcapfile.NotEthernet(p.Link)
 	}
 	got, ok := r.source.fetch()
 	switch {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/cmd/internal/capture"
+	"intsink/cmd/internal/pcapfile"
 	"intsink/conf"
 	"intsink/engine/wire/intgen"
 )
@@ -19,7 +19,7 @@ import (
 func captureOf(t *testing.T, frames ...[]byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "in.pcap")
-	w, err := capture.Create(path)
+	w, err := pcapfile.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestADifferenceIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.sinks[v.kinds[2].config] = keeps
-	in, err := capture.OpenEthernet(o.In)
+	in, err := pcapfile.OpenEthernet(o.In)
 	if err != nil {
 		t.Fatal(err)
 	}

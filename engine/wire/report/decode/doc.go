@@ -5,9 +5,9 @@
 //
 // It allocates nothing, and what it returns aliases the packet.
 //
-//	header.go                    the header of a report packet
-//	reports.go, oldreports.go    the iterator: a report of 2.0; of 1.0 and 0.5
-//	metadata.go                  the reporting node's own values
-//	tlv.go, problem.go           TLVs of the inner contents; what is wrong with a report
-//	transparent.go               reports of Transparent Security's code
+//	packetheader.go            the header of a report packet
+//	reports.go, oldreports.go  the iterator: a report of 2.0; of 1.0 and 0.5
+//	metadata.go                the reporting node's own values
+//	tlv.go, headerproblem.go   TLVs of the inner contents; what is wrong with a report
+//	transparent.go             reports of Transparent Security's code
 package decode

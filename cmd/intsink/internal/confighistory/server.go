@@ -1,6 +1,6 @@
 // Serves GET /api/v1/config/history and /api/v1/config/diff.
 
-package history
+package confighistory
 
 import (
 	"fmt"

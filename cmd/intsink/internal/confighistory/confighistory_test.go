@@ -1,4 +1,4 @@
-package history
+package confighistory
 
 import (
 	"encoding/json"

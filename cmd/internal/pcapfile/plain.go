@@ -1,7 +1,7 @@
 // Plain: copies a capture that DPDK's pcap driver cannot read, or not all of it (gzip, standard input,
 // interfaces that differ, records longer than the snap length), into a file that it can read.
 
-package capture
+package pcapfile
 
 import (
 	"bufio"

@@ -9,8 +9,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"intsink/cmd/internal/capture"
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/pcapfile"
 	"intsink/cmd/internal/progress"
 	"intsink/engine/wire/intgen"
 )
@@ -60,12 +60,12 @@ func genCapture(stdout, stderr io.Writer, f *Flags) error {
 // writeFiles writes the capture, and that of the packets without INT where it is asked for; both
 // to their end, or none.
 func (g *generator) writeFiles(stderr io.Writer) (marked uint64, err error) {
-	var files capture.Outputs
+	var files pcapfile.Outputs
 	out, err := files.Create(g.f.out)
 	if err != nil {
 		return 0, err
 	}
-	var originals *capture.Writer // nil: nobody asks for them
+	var originals *pcapfile.Writer // nil: nobody asks for them
 	if g.f.original != "" {
 		if originals, err = files.Create(g.f.original); err != nil {
 			return 0, files.Finish(err)
@@ -103,7 +103,7 @@ func (g *generator) fitPayload() error {
 }
 
 // write writes packet i; mark: it has INT.
-func (g *generator) write(out, originals *capture.Writer, i uint64) (mark bool, err error) {
+func (g *generator) write(out, originals *pcapfile.Writer, i uint64) (mark bool, err error) {
 	n := int(i % uint64(g.f.flows))
 	at := genStart + int64(float64(i)*1e9/g.f.pps)
 	mark = g.random.Float64() >= g.f.plain

@@ -15,14 +15,14 @@ import (
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
 
-	"intsink/cmd/internal/capture"
+	"intsink/cmd/internal/pcapfile"
 	"intsink/cmd/internal/progress"
 	"intsink/engine/wire/report"
 )
 
 // readCapture prints the reports in a capture; port 0 tries every UDP packet.
 func (d *reportPrinter) readCapture(ctx context.Context, path string, port uint16) error {
-	c, err := capture.Open(path)
+	c, err := pcapfile.Open(path)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (d *reportPrinter) readCapture(ctx context.Context, path string, port uint1
 		}
 		g.from, g.to = from, to
 		err = d.payload(g, payload)
-		if err == nil && path == capture.Stdin && c.Drained() {
+		if err == nil && path == pcapfile.Stdin && c.Drained() {
 			err = d.out.Flush() // show all reports received so far before waiting
 		}
 		if err != nil {

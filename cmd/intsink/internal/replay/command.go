@@ -6,8 +6,8 @@ import (
 	"io"
 	"os"
 
-	"intsink/cmd/internal/capture"
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/pcapfile"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/cmd/intsink/internal/simulate"
 	"intsink/conf"
@@ -35,7 +35,7 @@ func Run(stdout io.Writer, f Options) error {
 // replay takes the capture through one worker. Everything runs on this
 // goroutine, so that nothing depends on timing.
 func replay(stdout io.Writer, c *conf.Config, f Options) error {
-	plain, err := capture.MakePlain(f.In, os.Stderr)
+	plain, err := pcapfile.MakePlain(f.In, os.Stderr)
 	if err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func replay(stdout io.Writer, c *conf.Config, f Options) error {
 
 // write takes the packets of in, the capture at path, through the worker, and writes both files,
 // or none.
-func write(c *conf.Config, f Options, path string, in *capture.Reader) (r *replayer, err error) {
-	var files capture.Outputs
+func write(c *conf.Config, f Options, path string, in *pcapfile.Reader) (r *replayer, err error) {
+	var files pcapfile.Outputs
 	out, err := files.Create(f.Out)
 	if err != nil {
 		return nil, err

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"io"
 
-	"intsink/cmd/internal/capture"
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/pcapfile"
 	"intsink/cmd/intsink/internal/simulate"
 	"intsink/conf"
 )
@@ -29,7 +29,7 @@ func Run(stdout, stderr io.Writer, f Options) error {
 	if f.Suggest && (f.Against != "" || f.HTML != "" || f.Format == "json") {
 		return errors.New("--suggest prints a block for the configuration: it goes with --config and --in alone")
 	}
-	if f.HTML == capture.Stdin {
+	if f.HTML == pcapfile.Stdin {
 		return errors.New("--html -: standard output has the tables: name a file")
 	}
 	page := cli.FileFlag{Flag: "html", Path: f.HTML}
@@ -38,9 +38,9 @@ func Run(stdout, stderr io.Writer, f Options) error {
 			return err
 		}
 	}
-	open := func() (*capture.Reader, error) { return capture.OpenEthernet(f.In) }
-	if (f.Against != "" || f.Suggest) && f.In == capture.Stdin { // which can be read once
-		plain, err := capture.MakePlain(f.In, stderr)
+	open := func() (*pcapfile.Reader, error) { return pcapfile.OpenEthernet(f.In) }
+	if (f.Against != "" || f.Suggest) && f.In == pcapfile.Stdin { // which can be read once
+		plain, err := pcapfile.MakePlain(f.In, stderr)
 		if err != nil {
 			return cli.Failed(err)
 		}
@@ -79,7 +79,7 @@ func Run(stdout, stderr io.Writer, f Options) error {
 
 // planFor takes the capture through the configuration. Progress goes to terminal, and warnings
 // about packets that could not be taken unchanged go to warnings.
-func planFor(config string, open func() (*capture.Reader, error), timed bool, terminal, warnings io.Writer) (*Result, error) {
+func planFor(config string, open func() (*pcapfile.Reader, error), timed bool, terminal, warnings io.Writer) (*Result, error) {
 	c, err := simulate.Load(config, "plan")
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func planFor(config string, open func() (*capture.Reader, error), timed bool, te
 
 // planOf takes the capture through a configuration, which came from the file config. look, unless nil, sees the planner
 // before it is closed.
-func planOf(c *conf.Config, config string, open func() (*capture.Reader, error), timed bool, terminal, warnings io.Writer, look func(*planner)) (*Result, error) {
+func planOf(c *conf.Config, config string, open func() (*pcapfile.Reader, error), timed bool, terminal, warnings io.Writer, look func(*planner)) (*Result, error) {
 	in, err := open()
 	if err != nil {
 		return nil, cli.Failed(err)

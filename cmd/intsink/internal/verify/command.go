@@ -15,8 +15,8 @@ import (
 
 	"github.com/gopacket/gopacket/layers"
 
-	"intsink/cmd/internal/capture"
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/pcapfile"
 	"intsink/cmd/internal/progress"
 	"intsink/cmd/intsink/internal/simulate"
 	"intsink/conf"
@@ -41,7 +41,7 @@ func Run(stdout, stderr io.Writer, o *Options) error {
 	case o.Limit < 0:
 		return fmt.Errorf("--limit %d: must be a number of packets, or 0 for all", o.Limit)
 	}
-	in, err := capture.OpenEthernet(o.In)
+	in, err := pcapfile.OpenEthernet(o.In)
 	if err != nil {
 		return cli.Failed(err)
 	}
@@ -102,7 +102,7 @@ func newVerifier(o *Options) (*verifier, error) {
 	return v, nil
 }
 
-func (v *verifier) all(in *capture.Reader, line *progress.Line) error {
+func (v *verifier) all(in *pcapfile.Reader, line *progress.Line) error {
 	defer line.Done()
 	for {
 		p, err := in.Next()
@@ -131,7 +131,7 @@ func (v *verifier) all(in *capture.Reader, line *progress.Line) error {
 }
 
 // unfit returns why no INT can be put into a packet; "": it can.
-func unfit(p *capture.Packet) string {
+func unfit(p *pcapfile.Packet) string {
 	var l packet.Layers
 	switch {
 	case p.Link != layers.LinkTypeEthernet:

@@ -1,4 +1,4 @@
-// Output: writes records as JSON lines into a file (file.go), to standard output or a unix
+// Output: writes records as JSON lines into a file (rotatedfile.go), to standard output or a unix
 // socket.
 
 package jsonl

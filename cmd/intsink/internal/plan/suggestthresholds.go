@@ -7,8 +7,8 @@ import (
 	"io"
 	"time"
 
-	"intsink/cmd/internal/capture"
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/pcapfile"
 	"intsink/cmd/intsink/internal/simulate"
 	"intsink/conf"
 	"intsink/conf/schema"
@@ -101,7 +101,7 @@ events {
 }
 
 // runSuggest prints a block events that fits the capture. open is called twice.
-func runSuggest(stdout, stderr io.Writer, config string, open func() (*capture.Reader, error)) error {
+func runSuggest(stdout, stderr io.Writer, config string, open func() (*pcapfile.Reader, error)) error {
 	var s suggestion
 	learn := func(p *planner) { s = suggest(p.Usual()) }
 	if _, err := planned(config, open, stderr, nil, learn); err != nil {
@@ -118,7 +118,7 @@ func runSuggest(stdout, stderr io.Writer, config string, open func() (*capture.R
 }
 
 // planned is planFor with a changed configuration, or with a look at the planner at its end.
-func planned(config string, open func() (*capture.Reader, error), stderr io.Writer, change func(*conf.Config), look func(*planner)) (*Result, error) {
+func planned(config string, open func() (*pcapfile.Reader, error), stderr io.Writer, change func(*conf.Config), look func(*planner)) (*Result, error) {
 	c, err := simulate.Load(config, "plan")
 	if err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
-// Package wire sends and receives whole frames of a kernel interface (AF_PACKET), one
+// Package rawsocket sends and receives whole frames of a kernel interface (AF_PACKET), one
 // system call each, as the kernel hands them over: checksums may be missing, and frames be joined. Only
 // tests and the playground import it; what forwards traffic uses dpdk/afpacket.
-package wire
+package rawsocket
 
 import (
 	"encoding/binary"

@@ -5,8 +5,8 @@ package appliance
 import (
 	"fmt"
 
+	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/history"
 	"intsink/conf"
 )
 
@@ -26,12 +26,12 @@ func (a *Appliance) rollBack(q *control.Request) error {
 
 // remember puts what became of a reload into the history.
 func (a *Appliance) remember(r *control.Result, q *control.Request) {
-	e := history.Entry{Time: r.Time, By: r.By, Comment: q.Comment, Config: r.Config, SHA256: r.SHA256, Generation: r.Generation, Result: history.InForce, Remote: q.Remote, Files: q.Files}
+	e := confighistory.Entry{Time: r.Time, By: r.By, Comment: q.Comment, Config: r.Config, SHA256: r.SHA256, Generation: r.Generation, Result: confighistory.InForce, Remote: q.Remote, Files: q.Files}
 	switch {
 	case !r.OK:
 		e.Generation, e.Result = 0, "refused: "+r.Error
 	case r.Trial != nil:
-		e.Result = history.OnTrial
+		e.Result = confighistory.OnTrial
 	}
 	if len(e.Files) == 0 {
 		e.Files = a.ownFiles(e.SHA256)

@@ -1,6 +1,6 @@
 // Writer and Outputs: write capture files, and remove those that are not complete.
 
-package capture
+package pcapfile
 
 import (
 	"bufio"

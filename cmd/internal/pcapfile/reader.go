@@ -1,7 +1,7 @@
 // Reader: opens pcap and pcapng files, gzip and standard input, and returns packet after
 // packet with its time.
 
-package capture
+package pcapfile
 
 import (
 	"bufio"

@@ -1,8 +1,8 @@
 // History: the last configurations, with who put them into force, when, why and how that ended, over restarts.
 
-// Package history keeps the last configurations of a sink, each a file of the state folder, and answers
+// Package confighistory keeps the last configurations of a sink, each a file of the state folder, and answers
 // /api/v1/config/history and /api/v1/config/diff. A rollback is a reload with the files of one of them.
-package history
+package confighistory
 
 import (
 	"encoding/json"

@@ -1,7 +1,7 @@
 // Warns of what a Reader found in a capture: packets that are cut or left out, or that libpcap
 // refuses.
 
-package capture
+package pcapfile
 
 import (
 	"fmt"

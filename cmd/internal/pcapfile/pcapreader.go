@@ -1,7 +1,7 @@
 // pcapReader: reads pcap files itself: magic numbers, byte order, record headers, and
 // records whose length is damaged.
 
-package capture
+package pcapfile
 
 import (
 	"encoding/binary"

@@ -1,3 +1,0 @@
-// Package capture reads pcap and pcapng files, keeping account of what cannot be read, and
-// writes captures.
-package capture
