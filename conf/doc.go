@@ -37,7 +37,7 @@
 //     (engine/event/fastview.go) and engine/fast/layout.c.
 //  5. Its row in the event's section of docs/events.md; cmd/intsink/internal/flowapi/thresholds.go
 //     (`INTSINK_UPDATE=1 go test ./cmd/intsink/internal/flowapi` rewrites testdata/flow.json), and
-//     cmd/intsink/internal/explain/text.go, where `why` explains it. A time also a case in
+//     cmd/intsink/internal/client/whytext.go, where `why` explains it. A time also a case in
 //     engine/event/maximum_test.go.
 //  6. The second model: Policy in bench/truth/policy.go, the model that uses it, thresholds in
 //     bench/truth/sink_test.go.

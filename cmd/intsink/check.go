@@ -10,14 +10,14 @@ import (
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/appliance"
 	"intsink/cmd/intsink/internal/check"
-	"intsink/cmd/intsink/internal/reload"
+	"intsink/cmd/intsink/internal/client"
 	"intsink/conf/examples"
 )
 
 func newCheckCommand() *cobra.Command {
 	var path, fleet string
 	var dump, against, example, strict bool
-	var running reload.Options
+	var running client.ReloadOptions
 	cmd := &cobra.Command{
 		Use:   "check --config FILE [--dump | --against-running [--socket PATH]] | --fleet DIR | --example",
 		Short: "Validate a configuration",
@@ -53,8 +53,8 @@ Exit codes: 0 valid (with or without warnings), 1 invalid, 2 wrong usage.`,
 			if err := check.Run(cmd.OutOrStdout(), cli.Printable(cmd.ErrOrStderr()), path, o, appliance.CheckMachine); err != nil || !against {
 				return err
 			}
-			running.Sink.Config, running.Format = path, "text"
-			return reload.Against(cmd.Context(), cmd.OutOrStdout(), cli.Printable(cmd.ErrOrStderr()), &running)
+			running.Sink.Config, running.Sink.Control = path, true
+			return client.Against(cmd.Context(), cmd.OutOrStdout(), cli.Printable(cmd.ErrOrStderr()), &running)
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "configuration: a file, or a folder of files *.hcl")

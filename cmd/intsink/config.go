@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
-	"intsink/cmd/intsink/internal/reload"
+	"intsink/cmd/intsink/internal/client"
 )
 
 func newConfigCommand() *cobra.Command {
@@ -31,14 +31,8 @@ Exit codes: 0 success, 1 the sink refuses or does not answer, 2 wrong usage.`,
 	return cmd
 }
 
-// formatFlag is the flag --format of commands whose answer is the API's.
-func formatFlag(cmd *cobra.Command, format *string) {
-	cmd.Flags().StringVar(format, "format", "text", "text: for people; json: the API's answer")
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
-}
-
 func newConfigHistoryCommand() *cobra.Command {
-	var o reload.Options
+	var o client.Options
 	cmd := &cobra.Command{
 		Use:     "history [--config FILE | --socket PATH | --url URL [--token-file FILE] [--ca FILE]] [--format text|json]",
 		Short:   "Print the last 20 configurations, the newest first",
@@ -46,16 +40,16 @@ func newConfigHistoryCommand() *cobra.Command {
 		Example: "  intsink config history",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return reload.History(cmd.Context(), cmd.OutOrStdout(), &o)
+			return client.History(cmd.Context(), cmd.OutOrStdout(), &o)
 		},
 	}
-	o.Sink.Register(cmd)
-	formatFlag(cmd, &o.Format)
+	o.Register(cmd)
+	o.RegisterFormat(cmd, "for people")
 	return cmd
 }
 
 func newConfigDiffCommand() *cobra.Command {
-	var o reload.Options
+	var o client.Options
 	cmd := &cobra.Command{
 		Use:   "diff FROM [TO] [--config FILE | --socket PATH | --url URL [--token-file FILE] [--ca FILE]] [--format text|json]",
 		Short: "Print what changed from one configuration to another",
@@ -66,16 +60,16 @@ attributes with both values, as a reload prints them. Secrets are not shown.`,
 		Args: configNumbers(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n := configsOf(append(args, "0"))
-			return reload.Diff(cmd.Context(), cmd.OutOrStdout(), &o, n[0], n[1])
+			return client.Diff(cmd.Context(), cmd.OutOrStdout(), &o, n[0], n[1])
 		},
 	}
-	o.Sink.Register(cmd)
-	formatFlag(cmd, &o.Format)
+	o.Register(cmd)
+	o.RegisterFormat(cmd, "for people")
 	return cmd
 }
 
 func newConfigRollbackCommand() *cobra.Command {
-	var o reload.Options
+	var o client.ReloadOptions
 	var sure bool
 	cmd := &cobra.Command{
 		Use:   "rollback NUMBER [--yes | --confirm TIME] [--comment TEXT] [--socket PATH | --config FILE | --url URL [--token-file FILE] [--ca FILE]] [--format text|json]",
@@ -87,14 +81,14 @@ not change, and who may ask, holds for it, too. The sink's own file stays as it 
   intsink confirm`,
 		Args: configNumbers(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return reload.Rollback(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), &o, configsOf(args)[0], sure, o.Comment)
+			return client.Rollback(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), &o, configsOf(args)[0], sure, o.Comment)
 		},
 	}
 	o.Sink.RegisterControl(cmd)
 	cmd.Flags().BoolVar(&sure, "yes", false, "it stays: no trial")
 	cmd.Flags().DurationVar(&o.Confirm, "confirm", 0, "go back after that time unless intsink confirm comes: 1s to 24h, 10m where it is left out")
 	cmd.Flags().StringVar(&o.Comment, "comment", "", "why, for intsink config history")
-	formatFlag(cmd, &o.Format)
+	o.Sink.RegisterFormat(cmd, "for people")
 	return cmd
 }
 

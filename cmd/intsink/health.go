@@ -30,7 +30,7 @@ Exit codes: 0 the sink works, 1 it does not, or does not answer, 2 wrong usage.`
 		Example: "  intsink health",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			sink, err := o.OpenControl()
+			sink, err := o.Open()
 			if err != nil {
 				return err
 			}

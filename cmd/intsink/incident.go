@@ -39,7 +39,6 @@ Exit codes: 0 success, 1 the sink does not answer, 2 wrong usage.`,
 	f.StringVar(&o.Node, "node", "", "flows through this node")
 	f.StringVar(&o.From, "from", "", "the begin: a time, or how long ago (default 10m)")
 	f.StringVar(&o.To, "to", "", "the end: a time, or how long ago (default now)")
-	f.StringVar(&o.Format, "format", "text", "text: for people; json: the API's answer; html: a page to be mailed")
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json", "html"}, cobra.ShellCompDirectiveNoFileComp))
+	o.Sink.RegisterFormat(cmd, "for people", "html: a page to be mailed")
 	return cmd
 }

@@ -35,8 +35,7 @@ sink runs as.`,
 // mitigateFlags adds the flags that all mitigate commands have.
 func mitigateFlags(cmd *cobra.Command, o *mitigation.Options) {
 	o.Sink.RegisterControl(cmd)
-	cmd.Flags().StringVar(&o.Format, "format", "text", "text: a table; json: the API's answer")
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	o.Sink.RegisterFormat(cmd, "a table")
 }
 
 func newMitigateListCommand() *cobra.Command {

@@ -6,11 +6,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/failopen"
 )
 
 func newModeCommand() *cobra.Command {
-	var o failopen.Options
+	var o client.Options
 	cmd := &cobra.Command{
 		Use:   "mode [full|strip|pass|bypass] [--socket PATH | --config FILE | --url URL [--token-file FILE] [--ca FILE]] [--format text|json]",
 		Short: "Print or change how much a running sink does with packets",
@@ -35,8 +36,7 @@ Exit codes: 0 success, 1 the sink refuses or does not answer, 2 wrong usage.`,
 			return failopen.RunMode(cmd.Context(), cmd.OutOrStdout(), &o, append(args, "")[0])
 		},
 	}
-	o.Sink.RegisterControl(cmd)
-	cmd.Flags().StringVar(&o.Format, "format", "text", "text: for people; json: the API's answer")
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	o.RegisterControl(cmd)
+	o.RegisterFormat(cmd, "for people")
 	return cmd
 }

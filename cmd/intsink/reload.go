@@ -6,11 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
-	"intsink/cmd/intsink/internal/reload"
+	"intsink/cmd/intsink/internal/client"
 )
 
 func newReloadCommand() *cobra.Command {
-	var o reload.Options
+	var o client.ReloadOptions
 	cmd := &cobra.Command{
 		Use:   "reload [--config FILE] [--confirm TIME [--limit LIMIT ...] [--tolerate KIND,...]] [--comment TEXT] [--socket PATH | --url URL [--token-file FILE] [--ca FILE]] [--format text|json]",
 		Short: "Make a running sink read its configuration again, or take another one over",
@@ -42,7 +42,7 @@ Exit codes: 0 the file is in force, 1 it was refused, or the sink does not answe
   intsink reload --socket /run/intsink/api.sock --format json | jq .changes`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return reload.Run(cmd.Context(), cmd.OutOrStdout(), cli.Printable(cmd.ErrOrStderr()), &o)
+			return client.Reload(cmd.Context(), cmd.OutOrStdout(), cli.Printable(cmd.ErrOrStderr()), &o)
 		},
 	}
 	o.Sink.RegisterControl(cmd)
@@ -51,7 +51,6 @@ Exit codes: 0 the file is in force, 1 it was refused, or the sink does not answe
 	cmd.Flags().StringSliceVar(&o.Limits, "limit", nil, "with --confirm: go back where it is exceeded, reports=2000/s or poll_gap=10ms")
 	cmd.Flags().StringSliceVar(&o.Tolerate, "tolerate", nil, "with --confirm: kinds of problems that do not end the trial, such as reports_lost")
 	cmd.Flags().StringVar(&o.Comment, "comment", "", "why, for intsink config history")
-	cmd.Flags().StringVar(&o.Format, "format", "text", "text: a line for each change; json: the API's answer")
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	o.Sink.RegisterFormat(cmd, "a line for each change")
 	return cmd
 }

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"intsink/cmd/intsink/internal/explain"
+	"intsink/cmd/intsink/internal/client"
 )
 
 func newWhyCommand() *cobra.Command {
-	var o explain.Options
+	var o client.Options
 	cmd := &cobra.Command{
 		Use:   "why FLOW [--config FILE | --socket PATH | --url URL [--token-file FILE] [--ca FILE]] [--format text|json]",
 		Short: "Explain what is reported of one flow",
@@ -32,18 +32,17 @@ Exit codes: 0 success, 1 the flow is unknown or the sink does not answer, 2 wron
   intsink why icmp:10.0.0.1-10.1.0.1 --format json | jq .hops`,
 		Args: oneFlow,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return explain.Run(cmd.Context(), cmd.OutOrStdout(), args[0], &o)
+			return client.Why(cmd.Context(), cmd.OutOrStdout(), args[0], &o)
 		},
 	}
-	o.Sink.Register(cmd)
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	o.Register(cmd)
+	o.RegisterFormat(cmd, "a few lines for people")
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return explain.Flows(cmd.Context(), &o.Sink), cobra.ShellCompDirectiveNoFileComp
+		return client.Flows(cmd.Context(), &o), cobra.ShellCompDirectiveNoFileComp
 	}
-	cmd.Flags().StringVar(&o.Format, "format", "text", "text: a few lines for people; json: the API's answer")
 	return cmd
 }
 

@@ -37,7 +37,7 @@
 //  3. Its thresholds, if it has any: Thresholds (policy.go); in conf config.go, defaults.go,
 //     schema_watch.go, check_watch.go and examples/reference.hcl;
 //     cmd/intsink/internal/rules/watchrules.go copies them; cmd/intsink/internal/flowapi/thresholds.go
-//     and cmd/intsink/internal/explain/text.go show them. The comment of package conf has all
+//     and cmd/intsink/internal/client/whytext.go show them. The comment of package conf has all
 //     steps of a threshold.
 //  4. conf/eventnames.go: its name in watch.events, and whether a watch has it by default.
 //  5. Its section in docs/events.md with a row in the table there, and a timeline in

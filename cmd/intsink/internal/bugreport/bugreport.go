@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -79,9 +80,10 @@ func (o *Options) parts() ([]part, error) {
 			case sink == nil:
 				return nil, err
 			case strings.HasPrefix(path, "/readyz"): // 503 is an answer, too
-				return sink.Answer(ctx, path)
+				body, _, err := sink.Answer(ctx, http.MethodGet, path, nil)
+				return body, err
 			}
-			return sink.Get(ctx, path)
+			return sink.Ask(ctx, http.MethodGet, path, nil)
 		}
 	}
 	all := []part{

@@ -23,7 +23,7 @@ type Sink struct {
 
 // Read asks for path and decodes the JSON of the answer into v.
 func (s *Sink) Read(ctx context.Context, path string, v any) error {
-	body, err := s.Get(ctx, path)
+	body, err := s.Ask(ctx, http.MethodGet, path, nil)
 	if err != nil {
 		return err
 	}
@@ -44,25 +44,33 @@ const maxAnswer = 16 << 20
 // timeout is longer than the sink takes for any answer.
 const timeout = 31 * time.Second
 
-// Get asks for path and returns the answer; its errors say what to do.
-func (s *Sink) Get(ctx context.Context, path string) ([]byte, error) {
-	body, status, err := s.do(ctx, http.MethodGet, path, nil)
-	if err != nil || status == http.StatusOK {
-		return body, err
+// Ask sends a request and returns the answer; its errors say what to do. request is its JSON, nil for none.
+func (s *Sink) Ask(ctx context.Context, method, path string, request any) ([]byte, error) {
+	body, status, err := s.Answer(ctx, method, path, request)
+	if err == nil && status >= 300 {
+		return nil, s.failure(body, status)
 	}
-	return nil, s.failure(body, status)
+	return body, err
 }
 
-// Answer asks for path and returns what is answered, whatever its status: /readyz of a sink
-// that is not ready has 503 and says why.
-func (s *Sink) Answer(ctx context.Context, path string) ([]byte, error) {
-	body, _, err := s.do(ctx, http.MethodGet, path, nil)
-	return body, err
+// Answer returns what is answered, whatever its status: a refusal may say more than one error does.
+func (s *Sink) Answer(ctx context.Context, method, path string, request any) (body []byte, status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	answer, err := s.send(ctx, method, path, request)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer answer.Body.Close()
+	if body, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswer)); err != nil {
+		return nil, 0, fmt.Errorf("the answer of %s breaks off: %w; ask again", s.where, err)
+	}
+	return body, answer.StatusCode, nil
 }
 
 // Health is nil if the sink says that it works: every worker polls.
 func (s *Sink) Health(ctx context.Context) error {
-	body, status, err := s.do(ctx, http.MethodGet, "/healthz", nil)
+	body, status, err := s.Answer(ctx, http.MethodGet, "/healthz", nil)
 	switch {
 	case err != nil || status == http.StatusOK:
 		return err
@@ -72,34 +80,19 @@ func (s *Sink) Health(ctx context.Context) error {
 	return s.failure(body, status)
 }
 
-// Post asks the sink to do something: request is its JSON. The answer may be a refusal: status tells.
-func (s *Sink) Post(ctx context.Context, path string, request any) (body []byte, status int, err error) {
-	text, err := json.Marshal(request)
+// Stream asks the sink by POST for something that it goes on to send, as long as the request lasts.
+// The trailer is complete when body was read to its end.
+func (s *Sink) Stream(ctx context.Context, path string, request any) (body io.ReadCloser, trailer http.Header, err error) {
+	answer, err := s.send(ctx, http.MethodPost, path, request)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	return s.do(ctx, http.MethodPost, path, bytes.NewReader(text))
-}
-
-// Write asks the sink to change something. request is the JSON to send, nil for none; answer is
-// filled with the sink's answer if it has made the change.
-func (s *Sink) Write(ctx context.Context, method, path string, request, answer any) error {
-	var text io.Reader
-	if request != nil {
-		b, err := json.Marshal(request)
-		if err != nil {
-			return err
-		}
-		text = bytes.NewReader(b)
+	if answer.StatusCode != http.StatusOK {
+		defer answer.Body.Close()
+		said, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer)) // what cannot be read is no error of ours
+		return nil, nil, s.failure(said, answer.StatusCode)
 	}
-	body, status, err := s.do(ctx, method, path, text)
-	switch {
-	case err != nil:
-		return err
-	case status >= 300:
-		return s.failure(body, status)
-	}
-	return s.Decode(body, answer)
+	return answer.Body, answer.Trailer, nil
 }
 
 // failure is the error in an answer.
@@ -114,23 +107,17 @@ func (s *Sink) failure(body []byte, status int) error {
 	return &Refusal{said.Error, said.Field}
 }
 
-func (s *Sink) do(ctx context.Context, method, path string, request io.Reader) (body []byte, status int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	answer, err := s.send(ctx, method, path, request)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer answer.Body.Close()
-	if body, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswer)); err != nil {
-		return nil, 0, fmt.Errorf("the answer of %s breaks off: %w; ask again", s.where, err)
-	}
-	return body, answer.StatusCode, nil
-}
-
 // send sends a request and returns the sink's answer. The error says that it cannot be reached.
-func (s *Sink) send(ctx context.Context, method, path string, request io.Reader) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, method, s.base+path, request)
+func (s *Sink) send(ctx context.Context, method, path string, request any) (*http.Response, error) {
+	var text io.Reader
+	if request != nil {
+		b, err := json.Marshal(request)
+		if err != nil {
+			return nil, err
+		}
+		text = bytes.NewReader(b)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, s.base+path, text)
 	if err != nil {
 		return nil, err
 	}

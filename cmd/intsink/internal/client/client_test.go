@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 func TestWhereASinkListens(t *testing.T) {
@@ -104,11 +107,10 @@ http {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			o := &Options{Config: path}
-			for want, open := range map[*string]func() (*Sink, error){&c.read: o.Open, &c.write: o.OpenControl} {
-				switch s, err := open(); {
-				case err != nil && !strings.Contains(err.Error(), *want), err == nil && s.where != *want:
-					t.Errorf("%+v %v, want %s", s, err, *want)
+			for control, want := range map[bool]string{false: c.read, true: c.write} {
+				switch s, err := (&Options{Config: path, Control: control}).Open(); {
+				case err != nil && !strings.Contains(err.Error(), want), err == nil && s.where != want:
+					t.Errorf("%+v %v, want %s", s, err, want)
 				}
 			}
 		})
@@ -118,11 +120,55 @@ http {
 // TestFlagsOfTCP: those that cannot do anything are wrong usage.
 func TestFlagsOfTCP(t *testing.T) {
 	for _, o := range []Options{{TokenFile: "t"}, {CA: "c", Socket: "/s"}, {Cert: "c", Key: "k", Config: "x.hcl"}, {URL: "http://127.0.0.1:1", CA: "c"}} {
-		for _, open := range []func() (*Sink, error){o.Open, o.OpenControl} {
-			if _, err := open(); err == nil || !strings.Contains(err.Error(), "go with") {
+		for _, o.Control = range []bool{false, true} {
+			if _, err := o.Open(); err == nil || !strings.Contains(err.Error(), "go with") {
 				t.Errorf("%+v: %v", o, err)
 			}
 		}
+	}
+}
+
+// TestFormat: a format that a command does not have is wrong usage, and its flag names those that it has.
+func TestFormat(t *testing.T) {
+	for format, want := range map[string]string{"text": "", "json": "", "html": "", "pdf": `--format "pdf": must be text, json or html`} {
+		var o Options
+		cmd := &cobra.Command{}
+		o.Register(cmd)
+		o.RegisterFormat(cmd, "for people", "html: a page")
+		cmd.Flags().Parse([]string{"--url", "http://127.0.0.1:1", "--format", format})
+		if _, err := o.Open(); fmt.Sprint(err) != want && (err != nil || want != "") {
+			t.Errorf("%s: %v, want %q", format, err, want)
+		}
+		if got := cmd.Flags().Lookup("format").Usage; got != "text: for people; json: the API's answer; html: a page" {
+			t.Error(got)
+		}
+	}
+}
+
+// TestShow: JSON is the answer as it came, text is made of it, and a refusal that names a field is the flag's.
+func TestShow(t *testing.T) {
+	const answer = "{\"N\":  7}\n"
+	sink := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body, _ := io.ReadAll(r.Body); r.Method == http.MethodPost {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"error": "ttl = 0: got %s", "field": "ttl"}`, strings.ReplaceAll(string(body), `"`, "'"))
+			return
+		}
+		io.WriteString(w, answer)
+	}))
+	defer sink.Close()
+	show := func(format string, q Question) (string, error) {
+		var out strings.Builder
+		err := Show(context.Background(), &out, &Options{URL: sink.URL, Format: format}, q, func(x *struct{ N int }) string { return fmt.Sprintln("seven is", x.N) })
+		return out.String(), InFlags(err, nil)
+	}
+	for format, want := range map[string]string{"json": answer, "text": "seven is 7\n"} {
+		if got, err := show(format, Question{Path: "/x"}); err != nil || got != want {
+			t.Errorf("%s: %q, %v", format, got, err)
+		}
+	}
+	if got, err := show("text", Question{Method: http.MethodPost, Path: "/x", JSON: map[string]int{"a": 1}}); got != "" || err == nil || err.Error() != "--ttl 0: got {'a':1}" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 
@@ -139,7 +185,7 @@ func TestNobodyElseGetsTheToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := s.send(context.Background(), "POST", "/api/v1/reload", strings.NewReader("{}"))
+	a, err := s.send(context.Background(), "POST", "/api/v1/reload", struct{}{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -16,12 +18,15 @@ import (
 	"intsink/conf"
 )
 
-// Options are the flags that name the sink.
+// Options are the flags that name the sink, and say how its answer is printed.
 type Options struct {
 	Config, URL, Socket string
 	TokenFile, CA       string // for URL
 	Cert, Key           string // for URL: a client certificate
 	Insecure            bool   // TokenFile may go to another machine without TLS
+	Control             bool   // it is asked where it takes what changes something
+	Format              string // "json": the answer as it is
+	formats             []string
 }
 
 // Where commands look for a running sink if no flag names one.
@@ -44,6 +49,7 @@ func (o *Options) Register(cmd *cobra.Command) {
 
 // RegisterControl adds the flags to a command that changes something.
 func (o *Options) RegisterControl(cmd *cobra.Command) {
+	o.Control = true
 	cmd.Flags().StringVar(&o.Socket, "socket", "", "unix socket of the running sink (default "+installedSocket+")")
 	cmd.Flags().StringVar(&o.Config, "config", "", "configuration of the running sink, a file or a folder, which says where its socket is")
 	cmd.Flags().StringVar(&o.URL, "url", "", "HTTP endpoint of the running sink, in place of its socket")
@@ -60,6 +66,17 @@ func (o *Options) registerTCP(cmd *cobra.Command, token string) {
 	cmd.MarkFlagsRequiredTogether("cert", "key")
 }
 
+// RegisterFormat adds --format: text, which is said to be such, json, and more formats ("html: a page").
+func (o *Options) RegisterFormat(cmd *cobra.Command, text string, more ...string) {
+	usages := append([]string{"text: " + text, "json: the API's answer"}, more...)
+	for _, u := range usages {
+		name, _, _ := strings.Cut(u, ":")
+		o.formats = append(o.formats, name)
+	}
+	cmd.Flags().StringVar(&o.Format, "format", "text", strings.Join(usages, "; "))
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(o.formats, cobra.ShellCompDirectiveNoFileComp))
+}
+
 // named is the sink that --url or --socket names; nil: neither is given.
 func (o *Options) named() (*Sink, error) {
 	switch {
@@ -73,60 +90,52 @@ func (o *Options) named() (*Sink, error) {
 	return nil, nil
 }
 
-// Open finds where the sink answers questions: at --url, on --socket, where http.listen of --config
-// says, or else where a sink is by default. Its errors are wrong usage, or cli.Failed.
+// Open finds where the sink answers: at --url, on --socket, or where --config says. Else what changes
+// something goes to the socket that a sink has by default, and a question to http.listen's default
+// where there is none. Its errors are wrong usage, or cli.Failed.
 func (o *Options) Open() (*Sink, error) {
-	if s, err := o.named(); s != nil || err != nil {
-		return s, err
+	if n := len(o.formats); n > 0 && !slices.Contains(o.formats, o.Format) {
+		return nil, fmt.Errorf("--format %q: must be %s or %s", o.Format, strings.Join(o.formats[:n-1], ", "), o.formats[n-1])
 	}
+	s, err := o.named()
 	switch {
+	case s != nil || err != nil:
+		return s, err
 	case o.Config != "":
 		return o.configured()
+	case o.Control:
+		return unixSink(socketOf(&conf.HTTP{Socket: "auto"})), nil
 	case unix.Access(installedSocket, unix.W_OK) == nil:
 		return unixSink(installedSocket), nil
 	}
 	return o.overTCP(defaultURL)
 }
 
-// configured is the sink that runs with --config. It is asked on its socket where it does not take
-// questions from this machine as they are: by TLS, whose certificate is not for the address that it
-// listens on, or with a token, which it wants on all addresses but those of the loopback.
+// configured is the sink that runs with --config. What changes something it takes on its socket. So
+// it does a question, where it does not take those from this machine as they are: by TLS, whose
+// certificate is not for the address that it listens on, or with a token, which it wants on all
+// addresses but those of the loopback.
 func (o *Options) configured() (*Sink, error) {
 	c, diags := conf.LoadWithoutHosts(o.Config) // its warnings are for who runs it
 	if c == nil {
 		cli.Diagnose(os.Stderr, diags)
+		if o.Control {
+			return nil, cli.Failed(fmt.Errorf("%s is not valid: %s; the sink goes on with what it has; if it is valid with the sink's own environment and names, say where its socket is with --socket", o.Config, cli.Count(diags.Count(conf.Error), "error")))
+		}
 		return nil, cli.NotValid(o.Config, diags)
 	}
 	listen, secret := listenURL(c.HTTP.Listen), len(c.HTTP.Tokens) > 0
 	switch {
-	case c.HTTP.Listen != "" && c.HTTP.TLS == nil && c.HTTP.LocalReads && (!secret || loopback(listen)):
+	case !o.Control && c.HTTP.Listen != "" && c.HTTP.TLS == nil && c.HTTP.LocalReads && (!secret || loopback(listen)):
 		return o.overTCP(listen)
 	case c.HTTP.Socket != "":
 		return unixSink(socketOf(&c.HTTP)), nil
+	case o.Control:
+		return nil, cli.Failed(fmt.Errorf(`%s: http.socket is "": say where the running sink's socket is with --socket`, o.Config))
 	case c.HTTP.Listen != "":
 		return nil, cli.Failed(fmt.Errorf(`%s: http.socket is "", and http.listen takes a token or TLS: ask with --url, --token-file and --ca`, o.Config))
 	}
 	return nil, cli.Failed(fmt.Errorf(`%s: http.listen and http.socket are "", so a sink with this configuration cannot be asked; set one of them and reload`, o.Config))
-}
-
-// OpenControl finds where the sink takes what changes something: its unix socket, unless
-// --url names an endpoint.
-func (o *Options) OpenControl() (*Sink, error) {
-	if s, err := o.named(); s != nil || err != nil {
-		return s, err
-	}
-	if o.Config == "" {
-		return unixSink(socketOf(&conf.HTTP{Socket: "auto"})), nil
-	}
-	c, diags := conf.LoadWithoutHosts(o.Config) // its warnings are for who runs it
-	if c == nil {
-		cli.Diagnose(os.Stderr, diags)
-		return nil, cli.Failed(fmt.Errorf("%s is not valid: %s; the sink goes on with what it has; if it is valid with the sink's own environment and names, say where its socket is with --socket", o.Config, cli.Count(diags.Count(conf.Error), "error")))
-	}
-	if c.HTTP.Socket == "" {
-		return nil, cli.Failed(fmt.Errorf(`%s: http.socket is "": say where the running sink's socket is with --socket`, o.Config))
-	}
-	return unixSink(socketOf(&c.HTTP)), nil
 }
 
 // socketOf is the path of the socket that h names.

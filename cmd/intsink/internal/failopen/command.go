@@ -4,57 +4,25 @@ package failopen
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"time"
 
-	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/client"
 )
 
-// Options are the flags of the command.
-type Options struct {
-	Sink   client.Options
-	Format string // "text" | "json"
-}
-
 // RunMode asks the sink to change to a mode, unless it is "", and prints which one is in force.
-func RunMode(ctx context.Context, stdout io.Writer, o *Options, mode string) error {
-	if o.Format != "text" && o.Format != "json" {
-		return fmt.Errorf("--format %q: must be text or json", o.Format)
-	}
+func RunMode(ctx context.Context, stdout io.Writer, o *client.Options, mode string) error {
+	q := client.Question{Path: "/api/v1/mode"}
 	if mode != "" {
 		if _, err := ParseMode(mode); err != nil {
 			return err
 		}
+		q.Method, q.JSON = http.MethodPost, Request{mode}
 	}
-	sink, err := o.Sink.OpenControl()
-	if err != nil {
-		return err
-	}
-	var s State
-	if mode == "" {
-		err = sink.Read(ctx, "/api/v1/mode", &s)
-	} else {
-		err = sink.Write(ctx, http.MethodPost, "/api/v1/mode", Request{mode}, &s)
-	}
-	if err != nil {
-		return cli.Failed(err)
-	}
-	if o.Format == "json" {
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", "  ")
-		err = e.Encode(&s)
-	} else {
-		_, err = io.WriteString(stdout, text(&s))
-	}
-	if err != nil {
-		return cli.Failed(err)
-	}
-	return nil
+	return client.Show(ctx, stdout, o, q, text)
 }
 
 // does says what each mode does.

@@ -26,14 +26,10 @@ type Options struct {
 	Flow, Host string
 	Node       string
 	From, To   string
-	Format     string
 }
 
 // Run asks the sink and writes the page.
 func Run(ctx context.Context, stdout io.Writer, o *Options) error {
-	if o.Format != "text" && o.Format != "json" && o.Format != "html" {
-		return fmt.Errorf("--format %q: must be text, json or html", o.Format)
-	}
 	q, asked := url.Values{}, 0
 	for name, v := range map[string]string{"flow": o.Flow, "host": o.Host, "node": o.Node, "from": o.From, "to": o.To} {
 		if v != "" {
@@ -48,25 +44,9 @@ func Run(ctx context.Context, stdout io.Writer, o *Options) error {
 	if asked != 1 {
 		return errors.New("write one of --flow A,B, --host ADDRESS, --node ID")
 	}
-	sink, err := o.Sink.Open()
-	if err != nil {
-		return err
-	}
-	body, err := sink.Get(ctx, "/api/v1/incident?"+q.Encode())
-	if err != nil {
-		return cli.Failed(err)
-	}
-	if o.Format != "json" {
-		var x flowapi.Incident
-		if err := sink.Decode(body, &x); err != nil {
-			return cli.Failed(err)
-		}
-		body = []byte(page(&x, o.Format))
-	}
-	if _, err = stdout.Write(body); err != nil {
-		return cli.Failed(err)
-	}
-	return nil
+	return client.Show(ctx, stdout, &o.Sink, client.Question{Path: "/api/v1/incident?" + q.Encode()}, func(x *flowapi.Incident) string {
+		return page(x, o.Sink.Format)
+	})
 }
 
 // page is the incident as text, or as a page of HTML that needs nothing else.

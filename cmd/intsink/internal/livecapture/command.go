@@ -31,7 +31,7 @@ func Run(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
 	if err := o.check(stdout); err != nil {
 		return err
 	}
-	sink, err := o.Sink.OpenControl()
+	sink, err := o.Sink.Open()
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ package mitigation
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,10 +20,9 @@ import (
 
 // Options are the flags of the commands.
 type Options struct {
-	Sink   client.Options
-	Format string // "text" | "json"
-	Rate   string // the rate of action police, such as "10M"
-	TTL    time.Duration
+	Sink client.Options
+	Rate string // the rate of action police, such as "10M"
+	TTL  time.Duration
 	Request
 }
 
@@ -32,18 +30,7 @@ const path = "/api/v1/mitigations"
 
 // RunList prints the rules of the sink.
 func RunList(ctx context.Context, w io.Writer, o *Options) error {
-	sink, err := o.open()
-	if err != nil {
-		return err
-	}
-	var l List
-	if err := sink.Read(ctx, path, &l); err != nil {
-		return cli.Failed(err)
-	}
-	if o.Format == "json" {
-		return o.print(w, l)
-	}
-	return printed(io.WriteString(w, l.text(time.Now())))
+	return client.Show(ctx, w, &o.Sink, client.Question{Path: path}, func(l *List) string { return l.text(time.Now()) })
 }
 
 // RunAdd adds the rule that the flags describe, and prints it.
@@ -62,7 +49,7 @@ func RunAdd(ctx context.Context, w io.Writer, o *Options) error {
 	if _, _, err := o.Request.compile(); err != nil {
 		return client.InFlags(err, nil)
 	}
-	return o.write(ctx, w, http.MethodPost, path, &o.Request)
+	return o.change(ctx, w, client.Question{Method: http.MethodPost, Path: path, JSON: &o.Request})
 }
 
 // RunRemove removes a rule, and prints it.
@@ -70,43 +57,11 @@ func RunRemove(ctx context.Context, w io.Writer, o *Options, id string) error {
 	if _, err := strconv.ParseUint(id, 10, 64); err != nil {
 		return fmt.Errorf("%.40q is no rule's ID, which is a number: intsink mitigate list shows them", id)
 	}
-	return o.write(ctx, w, http.MethodDelete, path+"/"+url.PathEscape(id), nil)
+	return o.change(ctx, w, client.Question{Method: http.MethodDelete, Path: path + "/" + url.PathEscape(id)})
 }
 
-func (o *Options) write(ctx context.Context, w io.Writer, method, path string, request any) error {
-	sink, err := o.open()
-	if err != nil {
-		return err
-	}
-	var r Rule
-	if err := sink.Write(ctx, method, path, request, &r); err != nil {
-		return client.InFlags(cli.Failed(err), nil)
-	}
-	if o.Format == "json" {
-		return o.print(w, r)
-	}
-	return printed(io.WriteString(w, (&List{Rules: []Rule{r}}).table(time.Now())))
-}
-
-func (o *Options) open() (*client.Sink, error) {
-	if o.Format != "text" && o.Format != "json" {
-		return nil, fmt.Errorf("--format %q: must be text or json", o.Format)
-	}
-	return o.Sink.OpenControl()
-}
-
-func (o *Options) print(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return printed(0, e.Encode(v))
-}
-
-func printed(_ int, err error) error {
-	if err != nil {
-		return cli.Failed(err)
-	}
-	return nil
+func (o *Options) change(ctx context.Context, w io.Writer, q client.Question) error {
+	return client.InFlags(client.Show(ctx, w, &o.Sink, q, func(r *Rule) string { return (&List{Rules: []Rule{*r}}).table(time.Now()) }), nil)
 }
 
 // text returns the table of l, with remarks below it.

@@ -112,20 +112,13 @@ func Paths(ctx context.Context, stdout io.Writer, o *client.Options, dot, each b
 			paths = byNodes(paths)
 		}
 		screen := cli.ScreenOf(stdout)
-		return print(stdout, screen.Text(strings.Join(pathTable(paths).lines(maxPaths, screen.Width, "no path is known"), "\n")+"\n"))
+		return client.Print(stdout, screen.Text(strings.Join(pathTable(paths).lines(maxPaths, screen.Width, "no path is known"), "\n")+"\n"))
 	}
 	links, err := read[linkItem](ctx, sink, fmt.Sprintf("/api/v1/links?limit=%d", maxPaths))
 	if err != nil {
 		return cli.Failed(err)
 	}
-	return print(stdout, graph(paths, links))
-}
-
-func print(w io.Writer, text string) error {
-	if _, err := io.WriteString(w, text); err != nil {
-		return cli.Failed(err)
-	}
-	return nil
+	return client.Print(stdout, graph(paths, links))
 }
 
 // graph is the map of paths in the DOT language.

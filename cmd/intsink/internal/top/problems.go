@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ func Problems(ctx context.Context, stdout io.Writer, o *ProblemOptions) error {
 	if o.Kind != "" {
 		q.Set("kind", o.Kind)
 	}
-	body, err := sink.Get(ctx, "/api/v1/problems?"+q.Encode())
+	body, err := sink.Ask(ctx, http.MethodGet, "/api/v1/problems?"+q.Encode(), nil)
 	if err != nil {
 		return cli.Failed(err)
 	}
@@ -48,7 +49,7 @@ func Problems(ctx context.Context, stdout io.Writer, o *ProblemOptions) error {
 	if !o.JSON {
 		text = strings.Join(problemLines(&a, a.Looked.At), "\n") + "\n"
 	}
-	if err := print(stdout, text); err != nil {
+	if err := client.Print(stdout, text); err != nil {
 		return err
 	}
 	if n := a.Totals.Open; n > 0 {

@@ -39,7 +39,7 @@ func Status(ctx context.Context, stdout io.Writer, o *client.Options) error {
 		return cli.Failed(err)
 	}
 	screen := cli.ScreenOf(stdout)
-	if err := print(stdout, screen.Text(strings.Join(statusLines(s, before, &wrong, screen.Width), "\n")+"\n")); err != nil {
+	if err := client.Print(stdout, screen.Text(strings.Join(statusLines(s, before, &wrong, screen.Width), "\n")+"\n")); err != nil {
 		return err
 	}
 	if s.Ready != "ok" {

@@ -62,7 +62,7 @@ func Run(ctx context.Context, stdout io.Writer, o *Options) error {
 	if err != nil {
 		return cli.Failed(err)
 	}
-	return print(stdout, screen.Text(strings.Join(lines, "\n")+"\n"))
+	return client.Print(stdout, screen.Text(strings.Join(lines, "\n")+"\n"))
 }
 
 // viewer asks a sink for one view after the other.

@@ -1,6 +1,6 @@
 // Writes what a flow's state, thresholds and reports mean (the command why).
 
-package explain
+package client
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 // Says what keeps an event of a flow from being reported now.
 
-package explain
+package client
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package explain
+package client
 
 import (
 	"encoding/json"

@@ -1,42 +1,37 @@
 // The commands reload and confirm: send the configuration, print changes, diagnostics and
 // what needs a restart.
 
-// Package reload is the commands reload and confirm: they ask a running sink to take a
-// configuration over, for a time or for good, and print what that changed, or why it was
-// refused.
-package reload
+package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"intsink/cmd/internal/cli"
-	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/conf"
 )
 
-// Options are the flags of the commands.
-type Options struct {
-	Sink     client.Options
-	Format   string // "text" | "json": the answer as it is
+// ReloadOptions are the flags of the commands reload, confirm and config rollback.
+type ReloadOptions struct {
+	Sink     Options
 	Confirm  time.Duration
 	Limits   []string // "reports=2000/s", "poll_gap=1ms"
 	Tolerate []string // kinds of problems that do not end a trial
 	Comment  string   // for the history
 }
 
-// Run reloads: the sink's own file, or what --config names. A refusal is an error that has
+// Reload reloads: the sink's own file, or what --config names. A refusal is an error that has
 // been explained on stderr.
-func Run(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
+func Reload(ctx context.Context, stdout, stderr io.Writer, o *ReloadOptions) error {
 	q, err := o.request()
 	if err != nil {
 		return err
@@ -46,13 +41,13 @@ func Run(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
 
 // Confirm ends the trial of the configuration in force: it stays or, with back, the one before it
 // returns.
-func Confirm(ctx context.Context, stdout, stderr io.Writer, o *Options, back bool) error {
+func Confirm(ctx context.Context, stdout, stderr io.Writer, o *ReloadOptions, back bool) error {
 	return o.send(ctx, stdout, stderr, "/api/v1/confirm", &control.Confirmation{Back: back})
 }
 
 // Against prints how the configuration of o differs from the running sink's. It is an error if a
 // reload would refuse a part of it.
-func Against(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
+func Against(ctx context.Context, stdout, stderr io.Writer, o *ReloadOptions) error {
 	q, err := o.request()
 	if err != nil {
 		return err
@@ -62,7 +57,7 @@ func Against(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
 }
 
 // request is what the flags ask for.
-func (o *Options) request() (*control.Request, error) {
+func (o *ReloadOptions) request() (*control.Request, error) {
 	q := &control.Request{Confirm: control.Duration(o.Confirm), Comment: o.Comment}
 	for _, k := range o.Tolerate {
 		q.Tolerate = append(q.Tolerate, problem.Kind(k))
@@ -119,25 +114,22 @@ func limit(l *control.Limit, text string) error {
 }
 
 // send posts q to the sink, and prints the answer.
-func (o *Options) send(ctx context.Context, stdout, stderr io.Writer, path string, q any) error {
-	if o.Format != "text" && o.Format != "json" {
-		return fmt.Errorf("--format %q: must be text or json", o.Format)
-	}
-	sink, err := o.Sink.OpenControl()
+func (o *ReloadOptions) send(ctx context.Context, stdout, stderr io.Writer, path string, q any) error {
+	sink, err := o.Sink.Open()
 	if err != nil {
 		return err
 	}
-	body, _, err := sink.Post(ctx, path, q)
+	body, _, err := sink.Answer(ctx, http.MethodPost, path, q)
 	if err != nil {
 		return cli.Failed(err)
 	}
 	var r control.Result
-	if err := json.Unmarshal(body, &r); err != nil {
-		return cli.Failed(sink.Decode(body, &r))
+	if err := sink.Decode(body, &r); err != nil {
+		return cli.Failed(err)
 	}
-	if o.Format == "json" {
-		if _, err := stdout.Write(body); err != nil {
-			return cli.Failed(err)
+	if o.Sink.Format == "json" {
+		if err := Print(stdout, string(body)); err != nil {
+			return err
 		}
 	}
 	switch {
@@ -151,13 +143,10 @@ func (o *Options) send(ctx context.Context, stdout, stderr io.Writer, path strin
 		return cli.Failed(fmt.Errorf("reload refused, generation %d stays in force: %s", r.Generation, r.Error))
 	}
 	fmt.Fprint(stderr, findings(&r))
-	if o.Format == "text" {
-		_, err = io.WriteString(stdout, done(&r))
+	if o.Sink.Format == "json" {
+		return nil
 	}
-	if err != nil {
-		return cli.Failed(err)
-	}
-	return nil
+	return Print(stdout, done(&r))
 }
 
 // done says what a reload changed.
