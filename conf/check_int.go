@@ -158,7 +158,7 @@ const maxHopWords = 31
 
 // checkDomain: the layout adds up.
 func (d checker) checkDomain(x *Domain) {
-	bits, sequence, hop := map[uint8]string{}, "", 0
+	bits, roles, hop := map[uint8]string{}, map[Role]string{}, 0
 	if len(x.Instructions) == 0 {
 		d.ErrorAt([]any{x}, "domain %q has no instruction: without one its metadata cannot be told apart", x.Name)
 	}
@@ -178,15 +178,16 @@ func (d checker) checkDomain(x *Domain) {
 		if in.Scope == EachHop {
 			hop += int(in.Length)
 		}
-		if in.Role != SequenceRole {
+		what, once := map[Role]string{SequenceRole: "sequence number", TTLRole: "TTL"}[in.Role]
+		if !once {
 			continue
 		}
-		if sequence != "" {
-			d.ErrorAt([]any{&in.Role}, "%s: instruction %q has the role sequence already; a packet has one sequence number", where, sequence)
+		if roles[in.Role] != "" {
+			d.ErrorAt([]any{&in.Role}, "%s: instruction %q has the role %s already; a packet has one %s", where, roles[in.Role], in.Role, what)
 		}
-		sequence = in.Name
+		roles[in.Role] = in.Name
 		if in.Length > 8 {
-			d.ErrorAt([]any{&in.Length}, "%s: length = %d: a sequence number has 4 or 8 bytes", where, in.Length)
+			d.ErrorAt([]any{&in.Length}, "%s: length = %d: a %s has 4 or 8 bytes", where, in.Length, what)
 		}
 	}
 	if hop > 4*maxHopWords {

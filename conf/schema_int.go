@@ -85,5 +85,5 @@ func visitInstruction(v schema.Visitor, i *Instruction) {
 	v.Required("bit", schema.Integer(&i.Bit, 0, 15))
 	v.Required("length", schema.Integer(&i.Length, 4, 124))
 	v.Attr("scope", schema.Choice(&i.Scope, EachHop, SourceOnly, SourceInserted))
-	v.Attr("role", schema.Choice(&i.Role, "", OpaqueRole, DeviceIDRole, SequenceRole))
+	v.Attr("role", schema.Choice(&i.Role, "", OpaqueRole, DeviceIDRole, SequenceRole, TTLRole))
 }

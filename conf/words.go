@@ -95,6 +95,7 @@ const (
 	OpaqueRole   Role = "opaque"
 	DeviceIDRole Role = "device_id"
 	SequenceRole Role = "sequence"
+	TTLRole      Role = "ttl"
 )
 
 // Layer is watch.match.flow: which headers the addresses and ports of a match are about.

@@ -119,6 +119,8 @@ type Counters struct {
 
 	Lacking [NumLacking]uint64 // new flows whose INT does not carry a value that a watched event needs
 
+	IPHops [2]uint64 // of the paths that flows came onto, where the source's TTL tells them: without INT, with INT
+
 	Lost, Reordered, Duplicates, Restarts uint64 // sequence numbers
 
 	HopLatencies, LinkLatencies histogram.Histogram // of a random sample of packets: countLatencies

@@ -67,7 +67,7 @@ func Readers(c *conf.Config) (all []inthdr.Config) {
 	return all
 }
 
-var roles = map[conf.Role]inthdr.Role{conf.SequenceRole: inthdr.Sequence, conf.DeviceIDRole: inthdr.DeviceID}
+var roles = map[conf.Role]inthdr.Role{conf.SequenceRole: inthdr.Sequence, conf.DeviceIDRole: inthdr.DeviceID, conf.TTLRole: inthdr.TTL}
 
 // NodeModels converts the blocks node_model into the models of package event.
 func NodeModels(models []conf.NodeModel) []event.NodeModel {

@@ -40,6 +40,24 @@ int {
       length = 4
     }
   }
+  domain "e" {
+    id = 6
+    instruction "ttl" {
+      bit    = 0
+      length = 12
+      role   = "ttl"
+    }
+    instruction "hops" {
+      bit    = 1
+      length = 4
+      role   = "ttl"
+    }
+    instruction "x" {
+      bit    = 2
+      length = 4
+      role   = "tttl"
+    }
+  }
   domain "c" { id = 0 }
   domain "d" {}
 }

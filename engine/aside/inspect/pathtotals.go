@@ -20,6 +20,10 @@ const MaxPaths = 1 << 12
 type Path struct {
 	ID   uint64 // the same on every worker and after every start
 	Hops uint16 // on the way
+
+	IPHops     uint8 // routers that the last flow that came onto it passed, by its source's TTL
+	IPHopsTold bool
+
 	Way  [MaxWay]PathHop
 }
 
@@ -72,12 +76,20 @@ type Paths = flows.Small[Path]
 // not taken up by a flow makes room.
 func NewPaths(seed uint64) *Paths { return flows.NewSmall[Path](MaxPaths, seed, nil) }
 
-// Learn keeps the path of o, whose hash is hash, unless it is kept already. It
+// WithoutINT returns how many of the routers on p wrote nothing into packets; false where nobody told. Of a packet that
+// reached its hop limit that cannot be told.
+func (p *Path) WithoutINT() (hops int, known bool) {
+	return max(int(p.IPHops)-int(p.Hops), 0), p.IPHopsTold
+}
+
+// Learn keeps the path of o, whose hash is hash, unless it is kept already, and returns what is kept. It
 // costs a look-up, and is for packets that make a path their flow's current one.
-func Learn(t *Paths, now int64, hash uint64, o *event.Observation) {
-	if p, fresh := t.Get(now, [2]uint64{hash}); fresh {
+func Learn(t *Paths, now int64, hash uint64, o *event.Observation) *Path {
+	p, fresh := t.Get(now, [2]uint64{hash})
+	if fresh {
 		p.Describe(o)
 	}
+	return p
 }
 
 // totalSlots is how many paths Totals has room for, of one worker.

@@ -139,7 +139,7 @@ func (s *Stage) detectOne(b *burst.Burst, j int) bool {
 	path := flow.PathHash
 	set := s.detector.Packet(b.Now, flow, fresh, int(flow.Watch), o)
 	if flow.PathHash != path {
-		inspect.Learn(s.paths, b.Now, flow.PathHash, o)
+		s.learnPath(b, int(i), flow.PathHash)
 	}
 	if info.Reason != inthdr.ReasonNone {
 		if e := s.malformedContents(b, info.Reason, s.rules.Events[flow.Watch]); e != 0 {
@@ -152,6 +152,23 @@ func (s *Stage) detectOne(b *burst.Burst, j int) bool {
 		b.Trigger[j] = s.detector.Trigger
 	}
 	return set != 0
+}
+
+// learnPath keeps the path of packet i of the burst, which is s.observation, and which of its hops bear no INT.
+func (s *Stage) learnPath(b *burst.Burst, i int, hash uint64) {
+	o := s.observation
+	p := inspect.Learn(s.paths, b.Now, hash, o)
+	if o.Info.HopExceeded {
+		return // later hops had to leave theirs out
+	}
+	hops, told := b.Link.Locator.IPHops(o.Frame, int(b.Layers[i].L3), o.Info)
+	if !told {
+		return
+	}
+	p.IPHops, p.IPHopsTold = hops, true
+	without, _ := p.WithoutINT()
+	s.detector.Counters.IPHops[0] += uint64(without)
+	s.detector.Counters.IPHops[1] += uint64(int(hops) - without)
 }
 
 // malformedContents returns event malformed for a packet with INT that can be removed but has

@@ -1,5 +1,5 @@
 // Role and Domain: where and how long a domain's values are, in each hop or as source-only
-// metadata behind the stack; finds a packet's sequence number and device id.
+// metadata behind the stack; finds a packet's sequence number, device id and TTL.
 
 package inthdr
 
@@ -10,6 +10,7 @@ const (
 	Opaque   Role = iota
 	DeviceID      // of the node that adds it
 	Sequence      // numbers a flow's packets, one more with each
+	TTL           // of the IP header when the source got the packet
 )
 
 // Sequence returns the number that a domain's instruction with that role gave the
@@ -26,6 +27,24 @@ func (p *Locator) Sequence(b []byte, i *Info) (number uint64, bits uint8) {
 		}
 	}
 	return 0, 0
+}
+
+// IPHops returns by how much the TTL (IPv6: hop limit) of the IP header at l3 has gone down since the source wrote it
+// into a domain's metadata; false where it did not, and where the two cannot be compared.
+func (p *Locator) IPHops(b []byte, l3 int, i *Info) (hops uint8, known bool) {
+	at, length := p.Place(i, TTL)
+	if length == 0 || i.Depth > 0 || i.Marking == ByGRE && i.Inserted {
+		return 0, false // another header counts the hops: that of the tunnel, or of the source
+	}
+	now := b[l3+8]
+	if b[l3]>>4 == 6 {
+		now = b[l3+7]
+	}
+	source, _ := number64(b[at : at+length])
+	if source > 255 || source < uint64(now) {
+		return 0, false
+	}
+	return uint8(source) - now, true
 }
 
 // Place returns where the value of the domain's instruction with that role stands in the packet;

@@ -44,3 +44,33 @@ func TestSequence(t *testing.T) {
 		}
 	}
 }
+
+// TestIPHopsOfTheSameHeader: the source's TTL is that of the header that INT stands behind; one that is around a tunnel,
+// or that the source itself made, counts from elsewhere.
+func TestIPHopsOfTheSameHeader(t *testing.T) {
+	d := Domain{ID: 7}
+	d.Bits[0].Length, d.Bits[0].SourceOnly, d.Bits[0].Role = 8, true, TTL
+	l := NewLocator(Config{Domains: []Domain{d}})
+	ip := []byte{0x45, 0, 0, 0, 0, 0, 0, 0, 60, 17}
+	for _, c := range []struct {
+		name   string
+		source []byte
+		info   Info
+		want   uint8
+		known  bool
+	}{
+		{"UDP", []byte{0, 0, 0, 0, 0, 0, 0, 64}, Info{}, 4, true},
+		{"the highest", []byte{0, 0, 0, 0, 0, 0, 0, 255}, Info{}, 195, true},
+		{"none passed", []byte{0, 0, 0, 0, 0, 0, 0, 60}, Info{}, 0, true},
+		{"no TTL", []byte{0, 0, 0, 1, 0, 0, 0, 64}, Info{}, 0, false},
+		{"in a tunnel", []byte{0, 0, 0, 0, 0, 0, 0, 64}, Info{Depth: 1}, 0, false},
+		{"in GRE of the packet's own", []byte{0, 0, 0, 0, 0, 0, 0, 64}, Info{Marking: ByGRE}, 4, true},
+		{"in GRE of the source", []byte{0, 0, 0, 0, 0, 0, 0, 64}, Info{Marking: ByGRE, Inserted: true}, 0, false},
+	} {
+		i := c.info
+		i.Type, i.DomainID, i.DSInstruction, i.Stack, i.SourceLen = MD, 7, 0x8000, uint16(len(ip)), 8
+		if got, known := l.IPHops(slices.Concat(ip, c.source), 0, &i); got != c.want || known != c.known {
+			t.Errorf("%s: %d, %v; want %d, %v", c.name, got, known, c.want, c.known)
+		}
+	}
+}

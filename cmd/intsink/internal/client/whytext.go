@@ -81,6 +81,9 @@ func whyPaths(line func(string, ...any), d *flowapi.FlowDetail) {
 			what = "path"
 		}
 		line("  %-11s %s, seen %s ago (id %s)", what, nodesText(&p.PathItem), age(d.Now, p.LastSeen), p.ID)
+		if p.WithoutINT != nil && *p.WithoutINT > 0 {
+			line("              %d of its %s wrote no INT: what happens there is not seen", *p.WithoutINT, cli.Count(*p.IPHops, "router"))
+		}
 	}
 	if len(d.Paths) == 0 {
 		line("  path        unknown: no packet had the ids of all nodes, and the interfaces that its INT asks for")

@@ -34,6 +34,7 @@ func TestWhyText(t *testing.T) {
 	if err := json.Unmarshal(text, d); err != nil {
 		t.Fatal(err)
 	}
+	d.Paths[0].IPHops, d.Paths[0].WithoutINT, d.Paths[1].IPHops, d.Paths[1].WithoutINT = new(5), new(2), new(3), new(0)
 	golden(t, "why.txt", whyText(d))
 	d.Watch = nil
 	golden(t, "why_unwatched.txt", whyText(d))

@@ -147,6 +147,9 @@ type PathItem struct {
 	ID    string        `json:"id"`
 	Hops  *int          `json:"hops"` // null where the path is not described
 	Nodes []pathHopItem `json:"nodes"`
+
+	IPHops     *int `json:"ip_hops"`     // routers on it, by the source's TTL; null: not told
+	WithoutINT *int `json:"without_int"` // of these; the same
 }
 
 // pathHopItem is one node of a path, the source's first.
@@ -162,6 +165,9 @@ func newPathItem(worker int, hash uint64, p *inspect.Path) PathItem {
 		return item
 	}
 	item.Hops = some(int(p.Hops), true)
+	if without, told := p.WithoutINT(); told {
+		item.IPHops, item.WithoutINT = some(int(p.IPHops), true), some(without, true)
+	}
 	item.Nodes = []pathHopItem{}
 	for _, h := range p.Known() {
 		item.Nodes = append(item.Nodes, pathHopItem{h.Node, knownPort(h.Ingress), knownPort(h.Egress)})

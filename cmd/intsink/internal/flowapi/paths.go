@@ -104,6 +104,9 @@ func mergePaths(questions []*inspect.PendingQuery, totals *pathTotals, f *wayFil
 				m = &pathTotalItem{PathItem: x, Congested: p != nil && isHot(p.Known(), hot)}
 				merged[id] = m
 			}
+			if m.IPHops == nil {
+				m.IPHops, m.WithoutINT = x.IPHops, x.WithoutINT
+			}
 			m.Flows += t.Flows
 			m.Packets += t.Packets
 			m.Bytes += t.Bytes

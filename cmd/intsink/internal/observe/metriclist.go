@@ -66,6 +66,7 @@ var Metrics = []Metric{
 	{"intsink_sequence_restarts_total", "sequences that jumped beyond the window and began anew"},
 	{"intsink_clock_skew_total", "latencies of links and of the whole way that came out negative; withheld"},
 	{"intsink_flows_lacking_total", "new flows whose INT does not carry a value that a watched event needs, by value: node_id, interfaces, hop_latency, queue, timestamps, tx_utilization"},
+	{"intsink_path_ip_hops_total", "routers on the paths that flows came onto, by the TTL that the source writes into a domain's metadata (role ttl), that wrote INT or not"},
 	{"intsink_hop_latency_seconds", "latencies of hops, by a random sample of the INT packets that a watch selects, reported or not: one in 256 and up to 10,000 a second of each worker, of fewer packets up to 100 a second"},
 	{"intsink_link_latency_seconds", "latencies of the links between the hops of the same sample, where packets carry timestamps"},
 	{"intsink_flows", "flows in the table"},

@@ -161,6 +161,9 @@ func addSequences(x *exposition, snapshots []engine.Counters) {
 		for v, n := range d.Lacking {
 			sum.Lacking[v] += n
 		}
+		for v, n := range d.IPHops {
+			sum.IPHops[v] += n
+		}
 		sum.HopLatencies.Add(&d.HopLatencies)
 		sum.LinkLatencies.Add(&d.LinkLatencies)
 	}
@@ -174,6 +177,8 @@ func addSequences(x *exposition, snapshots []engine.Counters) {
 	for v, n := range sum.Lacking {
 		x.add("intsink_flows_lacking_total", n, "value", event.Lacking(v))
 	}
+	x.add("intsink_path_ip_hops_total", sum.IPHops[0], "int", "no")
+	x.add("intsink_path_ip_hops_total", sum.IPHops[1], "int", "yes")
 }
 
 func addFlows(x *exposition, snapshots []engine.Counters, capacity int) {

@@ -86,7 +86,7 @@ func operations(s *source) []operation {
 		return object{"type": "object", "additionalProperties": false, "required": names, "properties": p}
 	}
 	endpoints := object{"type": "object", "additionalProperties": false, "required": []string{"endpoints"}, "properties": object{"endpoints": object{"type": "array", "items": words}}}
-	history := object{"type": "object", "additionalProperties": false, "required": []string{"items"}, "properties": object{"items": object{"type": "array", "items": of("history", "Entry")}}}
+	history := object{"type": "object", "additionalProperties": false, "required": []string{"items"}, "properties": object{"items": object{"type": "array", "items": of("confighistory", "Entry")}}}
 	return []operation{
 		{method: "get", path: "/", summary: "what there is", answer: endpoints},
 		{method: "get", path: "/openapi.json", summary: "this document", answer: object{"type": "object"}},
@@ -113,7 +113,7 @@ func operations(s *source) []operation {
 			parameter("since", words, "how long ago, or a time"), parameter("until", words, "likewise"), parameter("step", words, "1s or 1m")}},
 		{method: "get", path: "/config", summary: "the configuration in force, as HCL", answerKind: "text/plain"},
 		{method: "get", path: "/config/history", summary: "the last 20 configurations", answer: history},
-		{method: "get", path: "/config/diff", summary: "what changed from one of them to another", answer: of("history", "Diff"), parameters: []object{parameter("from", number, "number of a configuration"), parameter("to", number, "the one in force, where it is left out")}},
+		{method: "get", path: "/config/diff", summary: "what changed from one of them to another", answer: of("confighistory", "Diff"), parameters: []object{parameter("from", number, "number of a configuration"), parameter("to", number, "the one in force, where it is left out")}},
 		{method: "post", path: "/reload", summary: "read the configuration again, or take another one over", body: of("control", "Request"), answer: of("control", "Result")},
 		{method: "post", path: "/confirm", summary: "keep a configuration that is on trial, or go back", body: of("control", "Confirmation"), answer: of("control", "Result")},
 		{method: "get", path: "/mode", summary: "how much is done with packets", answer: of("status", "Mode")},
