@@ -217,7 +217,7 @@ func (b *bed) flows() (out []*flows.Flow) {
 func TestLongWayChangesNothing(t *testing.T) {
 	var nested [][]byte
 	for _, n := range nestings() {
-		_, marked := n.frames(t, func(s *intgen.Source) { s.Bitmap = 0xf000 }) // 12 words: 16 less than 7 hops of 4
+		_, marked := n.Frames(t, func(s *intgen.Source, _ []intgen.Hop) { s.Bitmap = 0xf000 }) // 12 words: 16 less than 7 hops of 4
 		nested = append(nested, marked)
 	}
 	sample := func(r *Rules, every uint32) {

@@ -298,7 +298,7 @@ func TestCaptureOverReload(t *testing.T) {
 func TestCaptureChangesNothing(t *testing.T) {
 	var nested [][]byte
 	for _, n := range nestings() {
-		_, marked := n.frames(t, func(s *intgen.Source) { s.Bitmap = 0xf000 })
+		_, marked := n.Frames(t, func(s *intgen.Source, _ []intgen.Hop) { s.Bitmap = 0xf000 })
 		nested = append(nested, marked)
 	}
 	for name, change := range map[string]func(*Rules){

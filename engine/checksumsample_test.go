@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"encoding/binary"
-	"net/netip"
 	"testing"
 
 	"intsink/engine/aside/checksum"
@@ -25,15 +24,6 @@ func checksumsOf(t *testing.T, c inthdr.Config, frames ...[]byte) (n [checksum.N
 	n = b.Snapshot().Links[0].Checksum.Checksums
 	b.balance()
 	return n
-}
-
-// byDSCP marks INT by DSCP.
-func byDSCP(s *intgen.Source, _ []intgen.Hop) { s.Marking, s.DSCP, s.Mask = intgen.ByDSCP, 23, 63 }
-
-// tcpPacket is a TCP packet without INT.
-func tcpPacket() []byte {
-	flow := intgen.Flow{Proto: intgen.TCP, SrcPort: 1, DstPort: 2, Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1")}
-	return flow.Frame(21, 1)
 }
 
 // adaptingAndKeeping returns two ways to read INT: with sources that adapt the L4 checksum, and

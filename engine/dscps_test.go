@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"intsink/engine/burst"
-	"intsink/engine/stage/tonetwork"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 )
 
 // TestSeveralDSCPsMarkINT: each mark stands for the DSCP of its class; what the shim carries goes before it. It is
-// so for the packets that are parsed and for those that have a template, and for packets of hosts that bear a mark.
+// so for the packets that are parsed and for those that have a template.
 func TestSeveralDSCPsMarkINT(t *testing.T) {
 	zero, ef := uint8(0), uint8(46)
 	several := func(r *Rules) {
@@ -40,10 +39,4 @@ func TestSeveralDSCPsMarkINT(t *testing.T) {
 			}
 		}
 	}
-	b, left, c := fromHosts(t, several, flowWith(29, nil).Frame(40, 1), flowWith(46, nil).Frame(40, 1), flowWith(23, nil).Frame(40, 1))
-	want := [][]byte{flowWith(46, nil).Frame(40, 1), flowWith(46, nil).Frame(40, 1), flowWith(0, nil).Frame(40, 1)}
-	if !slices.EqualFunc(left, want, bytes.Equal) || c.ToNetwork.Marked[tonetwork.MarkCleared] != 2 {
-		t.Errorf("of hosts left %x\nmarked %v", left, c.ToNetwork.Marked)
-	}
-	b.balance()
 }

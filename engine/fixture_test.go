@@ -8,11 +8,11 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/burst"
+	"intsink/engine/burst/bursttest"
 	"intsink/engine/enginetest"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
 	"intsink/engine/watch"
-	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/report"
 	"intsink/flows"
@@ -162,29 +162,10 @@ func (b *bed) balance() {
 	}
 }
 
-// plain is an original packet of flow n.
-func plain(n int) []byte {
-	f := intgen.Flow{
-		SrcMAC: [6]byte{2, 0, 0, 0, 0, 1}, DstMAC: [6]byte{2, 0, 0, 0, 0, 2},
-		Src: netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)}), Dst: netip.AddrFrom4([4]byte{10, 1, 0, 1}),
-		Proto: intgen.UDP, SrcPort: 1024, DstPort: 8000,
-	}
-	return f.Frame(20, uint32(n))
-}
-
-// withINT puts three hops into frame; change sets what is special about them.
-func withINT(t testing.TB, frame []byte, change func(*intgen.Source, []intgen.Hop)) []byte {
-	s := &intgen.Source{UDPPort: 5000, Bitmap: intgen.DefaultBitmap, MaxHops: 8}
-	hops := make([]intgen.Hop, 3)
-	for i := range hops {
-		hops[i] = intgen.Hop{NodeID: uint32(103 - i), Ingress: 1, Egress: 2, LatencyNs: 10_000}
-	}
-	if change != nil {
-		change(s, hops)
-	}
-	out, err := s.Insert(frame, hops)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
+// Packets of package bursttest, by shorter names.
+var (
+	plain, withINT, tcpPacket, byDSCP = bursttest.Plain, bursttest.WithINT, bursttest.TCP, bursttest.ByDSCP
+	flowWith, sixTCP                  = bursttest.FlowWith, bursttest.SixTCP
+	tunnel, overIPv6, nestings        = bursttest.Tunnel, bursttest.OverIPv6, bursttest.Nestings
+	unhex, ipv4, udp, setECN          = bursttest.Unhex, bursttest.IPv4, bursttest.UDP, bursttest.SetECN
+)

@@ -3,56 +3,14 @@ package engine
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"net/netip"
-	"strings"
 	"testing"
 
 	"intsink/engine/burst"
 	"intsink/engine/event"
-	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
 )
-
-// unhex turns fixtures with spaces into bytes.
-func unhex(t testing.TB, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// ipv4 is Ethernet and IPv4 in front of body, all lengths and the header checksum right.
-func ipv4(tos, proto byte, body []byte) []byte {
-	b := append([]byte{2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0}, make([]byte, 20)...)
-	h := b[14:]
-	h[0], h[1], h[5], h[8], h[9] = 0x45, tos, 0x37, 64, proto
-	binary.BigEndian.PutUint16(h[2:], uint16(20+len(body)))
-	copy(h[12:], []byte{10, 0, 0, 1, 10, 0, 0, 2})
-	binary.BigEndian.PutUint16(h[10:], ^onesSum(h))
-	return append(b, body...)
-}
-
-// udp is a UDP header without checksum in front of body.
-func udp(dst uint16, body []byte) []byte {
-	b := binary.BigEndian.AppendUint16([]byte{3, 0xe8}, dst)
-	return append(binary.BigEndian.AppendUint16(b, uint16(8+len(body))), append([]byte{0, 0}, body...)...)
-}
-
-// onesSum is the sum of RFC 1071, not inverted.
-func onesSum(b []byte) uint16 {
-	var s uint32
-	for i, x := range b {
-		s += uint32(x) << (8 * (1 - i&1))
-	}
-	for s>>16 != 0 {
-		s = s>>16 + s&0xffff
-	}
-	return uint16(s)
-}
 
 // through takes frame through a sink that takes INT as c says, twice, so that the
 // second packet is like one that is known; it returns what left.
@@ -271,36 +229,6 @@ func TestTooDeep(t *testing.T) {
 					b.balance()
 				}
 			})
-		}
-	}
-}
-
-// TestINTInMoreTunnelsThanAreLookedInto: INT is taken out of as many as the sink looks into; what is left is told, and dropped
-// where malformed = "drop".
-func TestINTInMoreTunnelsThanAreLookedInto(t *testing.T) {
-	gre := uint16(0x88b6)
-	for tunnels := 1; tunnels <= 6; tunnels++ {
-		f := plain(1)
-		for range tunnels {
-			f = withINT(t, f, func(s *intgen.Source, _ []intgen.Hop) {
-				bitmap, hops := s.Bitmap, s.MaxHops
-				*s = nestings()[8].outer
-				s.Bitmap, s.MaxHops = bitmap, hops
-			})
-		}
-		for _, drop := range []bool{false, true} {
-			b := newBed(t, func(r *Rules) { r.INT, r.DropMalformed = inthdr.Config{GREProtocol: &gre, Version2: true}, drop })
-			b.network.RX = [][]byte{bytes.Clone(f)}
-			b.Poll()
-			b.step(2e6)
-			deep := tunnels > inthdr.MaxDepth+1
-			if told := b.Snapshot().Links[0].Malformed[inthdr.ReasonTooDeep] == 1; told != deep {
-				t.Errorf("%d tunnels: too deep is %v", tunnels, told)
-			}
-			if len(b.host.TX) == 1 == (deep && drop) || !deep && !bytes.Equal(b.host.TX[0], plain(1)) {
-				t.Errorf("%d tunnels, drop %v: left %x", tunnels, drop, b.host.TX)
-			}
-			b.balance()
 		}
 	}
 }

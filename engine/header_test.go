@@ -34,7 +34,7 @@ func TestHeadersOfOneMemo(t *testing.T) {
 		func(n int) ([]byte, []byte) { return insert(n, intgen.Source{Bitmap: 0xf900}, 9) }, // 48 words more than made's
 		func(n int) ([]byte, []byte) { return insert(n, intgen.Source{Bitmap: 0xe000, DomainID: 7}, 5) },
 		func(n int) ([]byte, []byte) { return insert(n, intgen.Source{Bitmap: 0xe000}, 5) },
-		func(int) ([]byte, []byte) { return made.frames(t, nil) },
+		func(int) ([]byte, []byte) { return made.Frames(t, nil) },
 	}
 	for name, change := range map[string]func(*Rules){
 		"samples":       func(r *Rules) { r.Watches[0].Policy.Sample = 1 },

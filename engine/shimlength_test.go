@@ -10,6 +10,7 @@ import (
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
+	"intsink/internal/checksum"
 )
 
 // The packet of a switch of Transparent Security with one hop, whose shim Length
@@ -32,7 +33,7 @@ func security(inclusive bool) inthdr.Config {
 func TestTransparentSecuritySwitch(t *testing.T) {
 	in, want := unhex(t, securityIn), unhex(t, securityOut)
 	binary.BigEndian.PutUint16(want[24:], 0)
-	binary.BigEndian.PutUint16(want[24:], ^onesSum(want[14:34]))
+	binary.BigEndian.PutUint16(want[24:], ^checksum.Sum(want[14:34]))
 	out, l := through(t, security(true), in)
 	// Its DS Instruction 0x8000 asks for the device id; the fourth word is DS Flags.
 	expectBoth(t, out, l, want, inthdr.ReasonNone)

@@ -123,7 +123,7 @@ func BenchmarkWorker(b *testing.B) {
 // TestNothingIsAllocatedForTunnels: INT in both layers and cut reports neither.
 func TestNothingIsAllocatedForTunnels(t *testing.T) {
 	for _, n := range nestings() {
-		_, marked := n.frames(t, nil)
+		_, marked := n.Frames(t, nil)
 		b := nestedBed(t)
 		b.remake(func(c *WorkerConfig) {
 			c.Rules.Report.Fragment = 1500 // more than a report packet has room for
@@ -144,7 +144,7 @@ func TestNothingIsAllocatedForTunnels(t *testing.T) {
 		})
 		c := &b.counters.Collectors[0]
 		if allocated != 0 || c.Reports == 0 || c.Dropped[reporting.DropTooBig] != 0 {
-			t.Errorf("%s: %v allocations per burst, %d reports, dropped %v", n.name, allocated, c.Reports, c.Dropped)
+			t.Errorf("%s: %v allocations per burst, %d reports, dropped %v", n.Name, allocated, c.Reports, c.Dropped)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func bitRate(perSecond uint64) reporting.Budget {
 func TestTemplatesOfAllShapes(t *testing.T) {
 	var nested [][]byte
 	for _, n := range nestings() {
-		_, marked := n.frames(t, func(s *intgen.Source) { s.Bitmap = 0xf000 })
+		_, marked := n.Frames(t, func(s *intgen.Source, _ []intgen.Hop) { s.Bitmap = 0xf000 })
 		nested = append(nested, marked)
 	}
 	for name, format := range formats {

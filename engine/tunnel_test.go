@@ -35,23 +35,6 @@ func key(proto uint8, src, dst string, srcPort, dstPort uint16) (k flows.Key) {
 	return k
 }
 
-func tunnel(e intgen.Encap, ethernet bool, change func(*intgen.Tunnel)) *intgen.Tunnel {
-	t := &intgen.Tunnel{
-		Encap: e, SrcMAC: [6]byte{2, 0, 0, 0, 0, 3}, DstMAC: [6]byte{2, 0, 0, 0, 0, 4},
-		Src: netip.MustParseAddr("172.16.0.1"), Dst: netip.MustParseAddr("172.17.0.1"),
-		SrcPort: 50000, VNI: 7, Ethernet: ethernet, Checksum: true,
-	}
-	if change != nil {
-		change(t)
-	}
-	return t
-}
-
-func overIPv6(t *intgen.Tunnel) {
-	t.Src, t.Dst = netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("2001:db8::2")
-	t.VLAN = 7
-}
-
 // encapsulations are one packet each; the flow of plain(1) is inside of all.
 func encapsulations() []enclosed {
 	port, gre, marker := uint16(5000), uint16(0x88b6), uint64(0x1122334455667788)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"intsink/engine/aside/verify"
+	"intsink/engine/burst/bursttest"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 )
@@ -87,11 +88,7 @@ func TestVerificationTellsWhoseFaultItIs(t *testing.T) {
 	newUDP := func(s *intgen.Source, _ []intgen.Hop) { s.Marking = intgen.ByNewUDP }
 	six := intgen.Flow{Proto: intgen.UDP, SrcPort: 1, DstPort: 2, Src: netip.MustParseAddr("2001:db8::1"), Dst: netip.MustParseAddr("2001:db8::2")}
 	greProtocol := uint16(0x88b6)
-	gre, inGRE := inthdr.Config{GREProtocol: &greProtocol, Version2: true}, func(s *intgen.Source, _ []intgen.Hop) {
-		bitmap, hops := s.Bitmap, s.MaxHops
-		*s = nestings()[8].outer
-		s.Bitmap, s.MaxHops = bitmap, hops
-	}
+	gre, inGRE := inthdr.Config{GREProtocol: &greProtocol, Version2: true}, bursttest.Like(bursttest.GRESource())
 	for _, x := range []struct {
 		name  string
 		c     inthdr.Config

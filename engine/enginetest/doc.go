@@ -7,9 +7,10 @@
 //	marked, err := source.Insert(orig, hops)               // an intgen.Source
 //	got, _ := stripped(t, locators(false)[source.Marking], marked, 0)
 //
-// and got is orig. With counters, drops or reports it is a test of package engine, whose bed
-// (fixture_test.go) joins a worker to two Ports: what is put into Port.RX leaves by the other
-// one's TX, and Sealed and Decoded give the reports.
+// and got is orig. With counters, drops or what is left to report it is a test of the stage that does
+// it, with a burst made by hand (package bursttest). Where several stages have to agree, or a report
+// is looked at, it is a test of package engine, whose bed (fixture_test.go) joins a worker to two
+// Ports: what is put into Port.RX leaves by the other one's TX, and Sealed and Decoded give the reports.
 //
 // A case of an event is a timeline in engine/timeline_scenes_test.go: packets at times, and
 // the thresholds; `go test ./engine -run TestTimelines -update` draws it into the section of
