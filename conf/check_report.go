@@ -12,6 +12,9 @@ func (d checker) checkReport(c *Config) {
 	if r.Explain {
 		d.checkExplain(r)
 	}
+	if r.Domain != 0 {
+		d.checkReportDomain(r)
+	}
 	at := []any{&r.Coalesce.MaxBytes, &r.Fragment, r}
 	if r.Coalesce.MaxBytes < least {
 		d.ErrorAt(at, "report: coalesce.max_bytes = %d: one report with this fragment and metadata takes %d bytes, headers included; "+
@@ -79,6 +82,21 @@ func (d checker) checkExplain(r *Report) {
 		d.WarnAt([]any{&r.Fragment, &r.IPv6, r}, "report: fragment = %d: with explain = true at most %d bytes of a packet are sent", r.fragment(), maxTLV)
 	}
 }
+
+// checkReportDomain: reports of version 2.0 alone name a domain, and readers take those of 0x5453 for the profile's.
+func (d checker) checkReportDomain(r *Report) {
+	switch at := []any{&r.Domain, r}; {
+	case r.Version != Report20:
+		d.ErrorAt(at, "report: domain = %d: only reports of version 2.0 name a domain, not %s; leave domain out", r.Domain, r.Version)
+	case r.Profile != "":
+		d.ErrorAt(at, "report: domain = %d: profile %q has a domain of its own; leave one of them out", r.Domain, r.Profile)
+	case r.Domain == transparentSecurityDomain:
+		d.ErrorAt(at, "report: domain = %d: that is Transparent Security's, whose reports have other contents; choose another", r.Domain)
+	}
+}
+
+// transparentSecurityDomain is report.TransparentSecurityID.
+const transparentSecurityDomain = 0x5453
 
 // metadataBytes is the length of the sink's own metadata (Telemetry Report 2.0,
 // RepMdBits): timestamps have 8 bytes, all else 4.

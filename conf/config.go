@@ -289,6 +289,7 @@ type Report struct {
 	IPv6     int           // the same of IPv6 packets; 0: as of others
 	Inner    Inner         // "ip" (InType 4/5) | "ethernet" (InType 3)
 	Explain  bool          // totals and counts of reports without a packet of their own go into a TLV
+	Domain   uint16        // Domain Specific ID of all reports; 0: that of the packet
 	Coalesce Coalesce
 }
 

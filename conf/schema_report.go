@@ -36,6 +36,7 @@ func visitReport(v schema.Visitor, r *Report) {
 		return true
 	}))
 	v.Attr("explain", schema.Boolean(&r.Explain))
+	v.Attr("domain", schema.Integer(&r.Domain, 0, 65535))
 	v.Block("coalesce", &r.Coalesce, func(v schema.Visitor) { visitCoalesce(v, r) })
 }
 

@@ -88,6 +88,10 @@ func TestExplainNeedsVersion2(t *testing.T) {
 		`report { explain = true }`:                                                    "",
 		"report {\n explain = true\n version = \"1.0\"\n}":                             "explain = true: only reports of version 2.0",
 		"report {\n explain = true\n profile = \"transparent-security\"\n}":            `profile "transparent-security" has no room`,
+		"report {\n explain = true\n domain = 7\n}":                                    "",
+		"report {\n domain = 7\n version = \"1.0\"\n}":                                 "domain = 7: only reports of version 2.0 name a domain",
+		"report {\n domain = 7\n profile = \"transparent-security\"\n}":                `profile "transparent-security" has a domain of its own`,
+		"report {\n domain = 21587\n}":                                                 "that is Transparent Security's",
 		"report {\n explain = true\n fragment = 1024\n}":                               "at most 1020 bytes",
 		"report {\n explain = true\n fragment = 128\n coalesce { max_bytes = 270 }\n}": "one report with this fragment and metadata takes",
 	} {

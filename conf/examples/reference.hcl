@@ -193,6 +193,7 @@ report {
   fragment_ipv6 = 0     # bytes of IPv6 packets; 0: as of others
   inner    = "ip"        # ip | ethernet
   explain  = false
+  domain   = 0            # Domain Specific ID of all reports, for the template of the explanation; 0: that of the packet
   coalesce {
     max_bytes   = 1400
     max_reports = 0

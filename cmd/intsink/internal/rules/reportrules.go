@@ -33,6 +33,7 @@ func reportRules(c *conf.Config) reporting.Rules {
 		MaxReports: c.Report.Coalesce.MaxReports,
 		MaxDelay:   c.Report.Coalesce.MaxDelay,
 		Explain:    c.Report.Explain,
+		Domain:     c.Report.Domain,
 	}
 	if r.Fragment == conf.WholeINT {
 		r.Fragment, r.WholeINT = conf.LeastFragment, true
