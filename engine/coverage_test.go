@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"intsink/engine/aside/inspect"
-	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
 )
 
 // TestRoutersWithoutINT (INT 2.1, section 5.1): the TTL that the source wrote, less that of the packet, are the routers on

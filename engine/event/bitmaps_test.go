@@ -49,7 +49,7 @@ func askedFor(bitmap uint16, format inthdr.Format, hops ...values) *Observation 
 }
 
 // TestEveryBitmap: with whatever values INT carries, each event is told where its own values are there, and no other
-// event is.
+// event is. Of the others Policy.Missing says so.
 func TestEveryBitmap(t *testing.T) {
 	const (
 		node, ports, latency, queue = inthdr.BitNodeID, inthdr.BitLevel1Interfaces, inthdr.BitHopLatency, inthdr.BitQueue
@@ -76,6 +76,13 @@ func TestEveryBitmap(t *testing.T) {
 				if there {
 					want |= e.Set()
 				}
+			}
+			missing, layout := Set(0), inthdr.LayoutOf(bitmap, inthdr.Format2)
+			for _, events := range p.Missing(&layout) {
+				missing |= events
+			}
+			if possible := want | PathChange.Set()*Set(bitmap>>15); missing != p.Events&^possible {
+				t.Errorf("missing are %b, want %b", missing, p.Events&^possible)
 			}
 			f := start(t, p)
 			defer f.d.Close()

@@ -22,20 +22,31 @@ func (l Lacking) String() string {
 	return [NumLacking]string{"node_id", "interfaces", "hop_latency", "queue", "timestamps", "tx_utilization"}[l]
 }
 
+// Missing returns, for each value that hops of a layout do not carry, the events of p that are never told for want of it.
+func (p *Policy) Missing(l *inthdr.Layout) (missing [NumLacking]Set) {
+	t, latency := &p.Thresholds, l.HopLatency >= 0 || l.HasStampedLatency()
+	byLatency := t.CongestionLatency > 0 && latency
+	lack := func(v Lacking, lacks bool, events ...Event) {
+		for _, e := range events {
+			if lacks && p.Events.Has(e) {
+				missing[v] |= e.Set()
+			}
+		}
+	}
+	lack(LacksNode, l.NodeID < 0, PathChange, HopLatency, Congestion, LinkLatency, TxUtilization)
+	lack(LacksInterfaces, !hasEgress(l), LinkLatency, TxUtilization)
+	lack(LacksLatency, !latency, HopLatency)
+	lack(LacksLatency, !latency && !t.PTP, EndToEnd)
+	lack(LacksQueue, l.Queue < 0 && !l.HasRest && !byLatency && (t.CongestionRaise > 0 || t.CongestionFactor > 0), Congestion)
+	lack(LacksTimestamps, l.IngressTimestamp < 0 || l.EgressTimestamp < 0 || l.Format == inthdr.Format2016, LinkLatency)
+	lack(LacksTxUtilization, l.TxUtilization < 0, TxUtilization)
+	return missing
+}
+
 // countLacking counts what a new flow of a watch lacks. INT without hops says nothing of what they would have.
 func (d *Detector) countLacking(p *Policy, o *Observation) {
-	l, has := o.Layout, p.Events.Has
-	links, tx, queues := has(LinkLatency), has(TxUtilization), has(Congestion) && p.Thresholds.CongestionRaise > 0
-	stamps := l.IngressTimestamp >= 0 && l.EgressTimestamp >= 0 && l.Format != inthdr.Format2016
-	for v, lacks := range [NumLacking]bool{
-		LacksNode:          l.NodeID < 0 && (has(PathChange) || has(HopLatency) || has(Congestion) || links || tx),
-		LacksInterfaces:    !hasEgress(l) && (links || tx),
-		LacksLatency:       l.HopLatency < 0 && !l.HasStampedLatency() && (has(HopLatency) || has(EndToEnd) && !p.Thresholds.PTP),
-		LacksQueue:         l.Queue < 0 && !l.HasRest && queues,
-		LacksTimestamps:    !stamps && links,
-		LacksTxUtilization: l.TxUtilization < 0 && tx,
-	} {
-		if lacks {
+	for v, events := range p.Missing(o.Layout) {
+		if events != 0 {
 			d.Counters.Lacking[v]++
 		}
 	}

@@ -21,10 +21,13 @@ type Path struct {
 	ID   uint64 // the same on every worker and after every start
 	Hops uint16 // on the way
 
+	Bitmap uint16 // of the INT of the last flow that came onto it, in that format
+	Format inthdr.Format
+
 	IPHops     uint8 // routers that the last flow that came onto it passed, by its source's TTL
 	IPHopsTold bool
 
-	Way  [MaxWay]PathHop
+	Way [MaxWay]PathHop
 }
 
 // PathHop is one node of a path, and the interfaces that packets enter and leave by.
@@ -89,6 +92,7 @@ func Learn(t *Paths, now int64, hash uint64, o *event.Observation) *Path {
 	if fresh {
 		p.Describe(o)
 	}
+	p.Bitmap, p.Format = o.Layout.Bitmap, o.Layout.Format
 	return p
 }
 

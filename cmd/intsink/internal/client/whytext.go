@@ -39,6 +39,9 @@ func whyText(d *flowapi.FlowDetail) string {
 	whyReported(line, d)
 	whyPaths(line, d)
 	whyLatencies(line, d)
+	for _, l := range d.Lacks {
+		line("  lacks       %s: its INT does not carry it, so there is no %s", strings.ReplaceAll(l.Value, "_", " "), strings.Join(l.Events, ", "))
+	}
 	line("The next report needs one of")
 	for _, n := range nextReports(d) {
 		if strings.HasPrefix(n, "  ") {
@@ -169,7 +172,7 @@ func nextReports(d *flowapi.FlowDetail) []string {
 	}
 	var out []string
 	for _, e := range d.Events {
-		if text := texts[e]; text != "" && (e != "loss" || d.Sequence != nil) {
+		if text := texts[e]; text != "" && !cannotCome(d, e) && (e != "loss" || d.Sequence != nil) {
 			out = append(out, text)
 			out = append(out, waitTexts(d, e)...)
 		}
@@ -185,6 +188,11 @@ func nextReports(d *flowapi.FlowDetail) []string {
 		out = append(out, "nothing: the watch asks for no event that this flow can still have")
 	}
 	return out
+}
+
+// cannotCome reports whether an event is never told, for want of a value that the flow's INT does not carry.
+func cannotCome(d *flowapi.FlowDetail, event string) bool {
+	return slices.ContainsFunc(d.Lacks, func(l flowapi.LackItem) bool { return slices.Contains(l.Events, event) })
 }
 
 func pathText(t *flowapi.ThresholdsItem) string {

@@ -36,6 +36,8 @@ func TestWhyText(t *testing.T) {
 	}
 	d.Paths[0].IPHops, d.Paths[0].WithoutINT, d.Paths[1].IPHops, d.Paths[1].WithoutINT = new(5), new(2), new(3), new(0)
 	golden(t, "why.txt", whyText(d))
+	d.Lacks = []flowapi.LackItem{{Value: "hop_latency", Events: []string{"hop_latency", "end_to_end"}}}
+	golden(t, "why_lacks.txt", whyText(d))
 	d.Watch = nil
 	golden(t, "why_unwatched.txt", whyText(d))
 	d.Matched = false

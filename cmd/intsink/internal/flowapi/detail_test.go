@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"reflect"
 	"testing"
 
 	"intsink/engine/aside/inspect"
@@ -38,7 +39,7 @@ func knownFlow(t *testing.T) *FlowDetail {
 	c := &q.Limits.Cold
 	c.HopSent[1], c.EndSent, c.Change, c.ChangeAt = now-40e6, now-2e9, uint32(event.Congestion.Set()), now-1.5e9
 	q.Flow.Paths[0], q.Flow.Paths[1] = flows.Path{Hash: 1, Seen: (now - 12e6) >> 20}, flows.Path{Hash: 2, Seen: (now - 59e9) >> 20}
-	way := &inspect.Path{ID: 0xabc, Hops: 2}
+	way := &inspect.Path{ID: 0xabc, Hops: 2, Bitmap: 0xfd00}
 	way.Way[0], way.Way[1] = inspect.PathHop{Node: 101, Ingress: 1, Egress: 2}, inspect.PathHop{Node: 102, Ingress: 1, Egress: 0xffff}
 	d := newFlowDetail(0, q, ways{{1: way}})
 	q.Queues = append(q.Queues, inspect.Row[event.Queue]{Key: [2]uint64{101<<32 | 2, 5}, Value: event.Queue{Congested: true, Reports: 10, Since: now - 9e9, Seen: now}})
@@ -63,5 +64,20 @@ func TestFlowDetail(t *testing.T) {
 	want, err := os.ReadFile(path)
 	if err != nil || !bytes.Equal(text, want) {
 		t.Errorf("%s: %v; want\n%s\ngot\n%s", path, err, want, text)
+	}
+}
+
+// TestWhatAFlowLacks: values that the INT of its path does not carry, with the events that need them; nothing is said of
+// a path that is not kept.
+func TestWhatAFlowLacks(t *testing.T) {
+	policy := apiPolicy()
+	policy.Events = event.HopLatency.Set() | event.EndToEnd.Set() | event.PathChange.Set() | event.LinkLatency.Set()
+	got := lacksOf(&policy, &inspect.Path{Bitmap: 0xc000})
+	want := []LackItem{{"hop_latency", []string{"hop_latency", "end_to_end"}}, {"timestamps", []string{"link_latency"}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := lacksOf(&policy, nil); got == nil || len(got) != 0 {
+		t.Errorf("of no path: %#v", got)
 	}
 }

@@ -33,6 +33,28 @@ type FlowDetail struct {
 	RefreshDue *time.Time      `json:"refresh_due"`
 	Sequence   *sequenceItem   `json:"sequence"` // null where it declares no sequence numbers
 	Waits      []WaitItem      `json:"waits"`
+	Lacks      []LackItem      `json:"lacks"` // what its INT does not carry, and its watch needs; empty where its path is not known
+}
+
+// LackItem is a value that INT does not carry, as in status.Status.Lacking, and the events that are never told for want of it.
+type LackItem struct {
+	Value  string   `json:"value"`
+	Events []string `json:"events"`
+}
+
+// lacksOf returns what the INT of a flow on a path lacks for a policy.
+func lacksOf(policy *event.Policy, way *inspect.Path) []LackItem {
+	items := []LackItem{}
+	if way == nil {
+		return items
+	}
+	layout := inthdr.LayoutOf(way.Bitmap, way.Format)
+	for v, events := range policy.Missing(&layout) {
+		if events != 0 {
+			items = append(items, LackItem{event.Lacking(v).String(), eventNames(events)})
+		}
+	}
+	return items
 }
 
 // ReferenceItem is a latency that was last reported, or that the flow began with,
@@ -103,7 +125,7 @@ func newFlowDetail(worker int, q *inspect.PendingQuery, known ways) *FlowDetail 
 	f := q.Flow
 	d := &FlowDetail{
 		Now: timestamp(q.Now), FlowItem: newFlowItem(worker, f, q.Watches, known), Matched: f.Matched, Closing: f.Closing,
-		Events: []string{}, Hops: []ReferenceItem{}, Paths: []flowPathItem{}, RefreshDue: someTime(f.RefreshDue), Waits: []WaitItem{},
+		Events: []string{}, Hops: []ReferenceItem{}, Paths: []flowPathItem{}, RefreshDue: someTime(f.RefreshDue), Waits: []WaitItem{}, Lacks: []LackItem{},
 		LastChange: someTime(q.Limits.Cold.ChangeAt), Changed: eventNames(event.Set(q.Limits.Cold.Change)),
 	}
 	if f.Sequence {
@@ -120,6 +142,9 @@ func newFlowDetail(worker int, q *inspect.PendingQuery, known ways) *FlowDetail 
 	policy := &q.Watches[f.Watch].Policy
 	d.Events = eventNames(policy.Events)
 	d.Thresholds = newThresholdsItem(policy)
+	if f.NumPaths > 0 {
+		d.Lacks = lacksOf(policy, known[worker][f.Paths[0].Hash])
+	}
 	if policy.Events.Has(event.HopLatency) {
 		d.Hops = hopReferences(f, &q.Limits.Cold, &policy.Thresholds.Latency, known[worker][f.Paths[0].Hash])
 	}

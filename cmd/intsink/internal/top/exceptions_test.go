@@ -26,6 +26,9 @@ func TestExceptions(t *testing.T) {
 			[]string{"generation 8 was on trial, and generation 7's configuration came back at 1970-01-01T00:16:40Z: nobody confirmed it in time"}},
 		{"a trial that was confirmed", status.Status{Config: &status.Config{Generation: 8, LastTrial: &status.EndedTrial{Generation: 8, BackTo: 7, Result: "confirmed", Why: "confirmed by unix uid 0 pid 7", Ended: at}}},
 			[]string{"generation 8 was on trial until 1970-01-01T00:16:40Z: confirmed by unix uid 0 pid 7"}},
+		{"what INT lacks", status.Status{Lacking: map[string]uint64{"queue": 0, "timestamps": 1, "hop_latency": 12}},
+			[]string{"the INT of 12 new flows did not carry hop latency, which a watched event needs: intsink why FLOW says which",
+				"the INT of 1 new flow did not carry timestamps, which a watched event needs: intsink why FLOW says which"}},
 		{"a reload after it", status.Status{Config: &status.Config{Generation: 9, LastTrial: &status.EndedTrial{Generation: 8, Result: "confirmed", Ended: at}}}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +79,7 @@ func firstLines(a *problem.Answer, now time.Time) (lines []string) {
 }
 
 // exceptions are what is otherwise than it stays: a mode other than full, a bypass, a
-// configuration on trial, how a trial ended, until the next reload, and what is degraded.
+// configuration on trial, how a trial ended, until the next reload, what is degraded, and what INT lacks.
 func exceptions(s *status.Status) (lines []string) {
 	if m := s.Mode; m != nil && m.Mode != "full" {
 		lines = append(lines, fmt.Sprintf("mode %s since %s: %s", m.Mode, m.Since.Format(time.RFC3339), m.Why))
@@ -97,6 +99,12 @@ func exceptions(s *status.Status) (lines []string) {
 	}
 	for _, d := range s.Degraded {
 		lines = append(lines, fmt.Sprintf("degraded: %s %s since %s: %s", d.Part, d.Name, d.Since.Format(time.RFC3339), d.Why))
+	}
+	for _, v := range slices.Sorted(maps.Keys(s.Lacking)) {
+		if n := s.Lacking[v]; n > 0 {
+			lines = append(lines, fmt.Sprintf("the INT of %s did not carry %s, which a watched event needs: intsink why FLOW says which",
+				cli.Count(int(n), "new flow"), strings.ReplaceAll(v, "_", " ")))
+		}
 	}
 	return lines
 }
