@@ -23,6 +23,7 @@ type Config struct {
 	Taps       []Tap
 	INT        INT
 	NodeModels []NodeModel
+	Names      Names
 	Flows      Flows
 	Watches    []Watch
 	Events     Events

@@ -118,6 +118,7 @@ func read(f *schema.File, m machine) (*Config, *Diagnostics) {
 	if !d.Parse(func(v schema.Visitor) { visitConfig(v, c) }) {
 		return nil, d.Done()
 	}
+	c.Names.Read(d.File, "")
 	d.defaultLcores(c, m)
 	resolveCollectors(c, m)
 	d.profileFragment(c)

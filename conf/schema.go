@@ -30,6 +30,7 @@ func visitConfig(v schema.Visitor, c *Config) {
 	}))
 	v.Block("int", &c.INT, func(v schema.Visitor) { visitINT(v, &c.INT, false) })
 	v.Blocks("node_model", NodeModelBlocks(&c.NodeModels))
+	v.Block("names", &c.Names, func(v schema.Visitor) { VisitNames(v, &c.Names) })
 	v.Block("flows", &c.Flows, func(v schema.Visitor) {
 		v.Attr("capacity", schema.Integer(&c.Flows.Capacity, 16, 1<<28))
 		v.Attr("idle_timeout", schema.Duration(&c.Flows.IdleTimeout, minIdle, maxTime))

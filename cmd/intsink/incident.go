@@ -7,6 +7,7 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/incident"
+	"intsink/cmd/intsink/internal/names"
 )
 
 func newIncidentCommand() *cobra.Command {
@@ -33,6 +34,7 @@ Exit codes: 0 success, 1 the sink does not answer, 2 wrong usage.`,
 		},
 	}
 	o.Sink.Register(cmd)
+	names.Flag(cmd, &o.Sink.Numeric)
 	f := cmd.Flags()
 	f.StringVar(&o.Flow, "flow", "", "flows between these two addresses, in both directions")
 	f.StringVar(&o.Host, "host", "", "flows from or to this address, or prefix")

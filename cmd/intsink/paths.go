@@ -7,6 +7,7 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/names"
 	"intsink/cmd/intsink/internal/top"
 )
 
@@ -30,6 +31,7 @@ Exit codes: 0 success, 1 the sink does not answer, 2 wrong usage.`,
 		},
 	}
 	o.Register(cmd)
+	names.Flag(cmd, &o.Numeric)
 	cmd.Flags().BoolVar(&each, "each", false, "a row for each path, with its id: paths that cross the same nodes differ in interfaces")
 	cmd.Flags().BoolVar(&dot, "dot", false, "a graph for Graphviz")
 	return cmd

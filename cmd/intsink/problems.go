@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/names"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/top"
 )
@@ -28,6 +29,7 @@ Exit codes: 0 nothing is wrong, 1 something is, or the sink does not answer, 2 w
 		},
 	}
 	o.Sink.Register(cmd)
+	names.Flag(cmd, &o.Sink.Numeric)
 	cmd.Flags().BoolVar(&o.All, "all", false, "also those that have ended")
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "the API's answer")
 	cmd.Flags().StringVar(&o.Kind, "kind", "", "only these kinds, with commas between them")

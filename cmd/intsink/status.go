@@ -7,6 +7,7 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/names"
 	"intsink/cmd/intsink/internal/top"
 )
 
@@ -23,5 +24,6 @@ Exit codes: 0 the sink is ready, 1 it is not, or does not answer, 2 wrong usage.
 		RunE:    func(cmd *cobra.Command, _ []string) error { return top.Status(cmd.Context(), cmd.OutOrStdout(), &o) },
 	}
 	o.Register(cmd)
+	names.Flag(cmd, &o.Numeric)
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/names"
 )
 
 func newWhyCommand() *cobra.Command {
@@ -36,6 +37,7 @@ Exit codes: 0 success, 1 the flow is unknown or the sink does not answer, 2 wron
 		},
 	}
 	o.Register(cmd)
+	names.Flag(cmd, &o.Numeric)
 	o.RegisterFormat(cmd, "a few lines for people")
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {

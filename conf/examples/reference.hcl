@@ -93,6 +93,15 @@ int {
 #   tx_utilization_full = 0          # what an interface that is full has as its utilization, such as 10000: that is 100 per cent; 0: as it is
 # }
 
+names { # in place of numbers and addresses, for people
+  file  = "" # of more names, that several sinks and collectors share
+  hosts = "" # a file as /etc/hosts
+  # node "spine2" {
+  #   id         = 202
+  #   interfaces = { 12 = "Eth1/12" }
+  # }
+}
+
 flows {
   capacity     = 1048576
   idle_timeout = "30s"

@@ -190,7 +190,7 @@ func (r *reader) Label(b *hclsyntax.Block) string {
 	}
 	name := b.Labels[0]
 	if !isName(name) {
-		r.d.report(Error, b.LabelRanges[0], "%sa name has 1 to %d letters, digits, spaces or _ - . : / @ #, not %q", r.prefix(), maxName, Short(name))
+		r.d.report(Error, b.LabelRanges[0], "%s%s", r.prefix(), badName(name))
 		return ""
 	}
 	return name

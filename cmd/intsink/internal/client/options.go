@@ -3,6 +3,7 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/names"
 	"intsink/conf"
 )
 
@@ -27,6 +29,7 @@ type Options struct {
 	Control             bool   // it is asked where it takes what changes something
 	Format              string // "json": the answer as it is
 	formats             []string
+	Numeric             bool // numbers, not names of nodes and hosts
 }
 
 // Where commands look for a running sink if no flag names one.
@@ -109,6 +112,19 @@ func (o *Options) Open() (*Sink, error) {
 		return unixSink(installedSocket), nil
 	}
 	return o.overTCP(defaultURL)
+}
+
+// Names are those of the sink's configuration; nil where numbers are wanted, and of a sink that knows none.
+func (o *Options) Names(ctx context.Context) *names.Book {
+	sink, err := o.Open()
+	if err != nil || o.Numeric {
+		return nil
+	}
+	var b names.Book
+	if sink.Read(ctx, "/api/v1/names", &b) != nil {
+		return nil
+	}
+	return &b
 }
 
 // configured is the sink that runs with --config. What changes something it takes on its socket. So

@@ -19,7 +19,7 @@ func Why(ctx context.Context, stdout io.Writer, flow string, o *Options) error {
 		return err
 	}
 	return Show(ctx, stdout, o, Question{Path: "/api/v1/flows/" + url.PathEscape(inspect.FlowID(&key))}, func(d *flowapi.FlowDetail) string {
-		return cli.ScreenOf(stdout).Text(whyText(d))
+		return cli.ScreenOf(stdout).Text(whyText(d, o.Names(ctx)))
 	})
 }
 

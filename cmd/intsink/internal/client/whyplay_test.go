@@ -138,7 +138,7 @@ func (p *played) why() (string, *flowapi.FlowDetail) {
 			if err != nil {
 				p.t.Fatal(err)
 			}
-			return whyText(&d), &d
+			return whyText(&d, nil), &d
 		case <-time.After(5 * time.Millisecond):
 			p.now.Add(1e6) // a question is taken up at a tick
 			p.worker.Tick(p.now.Load())

@@ -11,13 +11,17 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/names"
 )
 
 // whyText is a flow's detail for people.
-func whyText(d *flowapi.FlowDetail) string {
+func whyText(d *flowapi.FlowDetail, book *names.Book) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("%s", d.ID)
+	if hosts := book.Flow(d.ID); hosts != "" {
+		line("  hosts       %s", hosts)
+	}
 	switch {
 	case !d.Matched:
 		line("  watch       not known: there are new rules since its last packet, and the next one is matched against them")
@@ -37,8 +41,8 @@ func whyText(d *flowapi.FlowDetail) string {
 		return b.String()
 	}
 	whyReported(line, d)
-	whyPaths(line, d)
-	whyLatencies(line, d)
+	whyPaths(line, d, book)
+	whyLatencies(line, d, book)
 	for _, l := range d.Lacks {
 		line("  lacks       %s: its INT does not carry it, so there is no %s", strings.ReplaceAll(l.Value, "_", " "), strings.Join(l.Events, ", "))
 	}
@@ -77,13 +81,13 @@ func whyReported(line func(string, ...any), d *flowapi.FlowDetail) {
 	}
 }
 
-func whyPaths(line func(string, ...any), d *flowapi.FlowDetail) {
+func whyPaths(line func(string, ...any), d *flowapi.FlowDetail, book *names.Book) {
 	for _, p := range d.Paths {
 		what := "known path"
 		if p.Current {
 			what = "path"
 		}
-		line("  %-11s %s, seen %s ago (id %s)", what, nodesText(&p.PathItem), age(d.Now, p.LastSeen), p.ID)
+		line("  %-11s %s, seen %s ago (id %s)", what, nodesText(&p.PathItem, book), age(d.Now, p.LastSeen), p.ID)
 		if p.WithoutINT != nil && *p.WithoutINT > 0 {
 			line("              %d of its %s wrote no INT: what happens there is not seen", *p.WithoutINT, cli.Count(*p.IPHops, "router"))
 		}
@@ -93,13 +97,13 @@ func whyPaths(line func(string, ...any), d *flowapi.FlowDetail) {
 	}
 }
 
-func nodesText(p *flowapi.PathItem) string {
+func nodesText(p *flowapi.PathItem, book *names.Book) string {
 	if p.Hops == nil {
 		return "nodes not kept"
 	}
 	nodes := make([]string, len(p.Nodes))
 	for i, h := range p.Nodes {
-		nodes[i] = fmt.Sprint(h.Node)
+		nodes[i] = book.Node(h.Node)
 	}
 	if more := *p.Hops - len(nodes); more > 0 {
 		nodes = append(nodes, fmt.Sprintf("%d more", more))
@@ -107,7 +111,7 @@ func nodesText(p *flowapi.PathItem) string {
 	return "nodes " + strings.Join(nodes, " > ")
 }
 
-func whyLatencies(line func(string, ...any), d *flowapi.FlowDetail) {
+func whyLatencies(line func(string, ...any), d *flowapi.FlowDetail, book *names.Book) {
 	if len(d.Hops) == 0 && d.EndToEnd == nil {
 		return
 	}
@@ -124,7 +128,7 @@ func whyLatencies(line func(string, ...any), d *flowapi.FlowDetail) {
 		line("    %-9s %-12s %-16s %-32s %d of the last %d%s", name, ns(uint64(r.ReferenceNs)), since, deviates, r.Deviating, r.Of, usualText(r))
 	}
 	for i := range d.Hops {
-		name := fmt.Sprint(*d.Hops[i].Node)
+		name := book.Node(*d.Hops[i].Node)
 		if on := d.Hops[i].OnPath; on != nil && !*on {
 			name += "*"
 		}

@@ -35,14 +35,14 @@ func TestWhyText(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Paths[0].IPHops, d.Paths[0].WithoutINT, d.Paths[1].IPHops, d.Paths[1].WithoutINT = new(5), new(2), new(3), new(0)
-	golden(t, "why.txt", whyText(d))
+	golden(t, "why.txt", whyText(d, nil))
 	d.Lacks = []flowapi.LackItem{{Value: "hop_latency", Events: []string{"hop_latency", "end_to_end"}}}
-	golden(t, "why_lacks.txt", whyText(d))
+	golden(t, "why_lacks.txt", whyText(d, nil))
 	d.Watch = nil
-	golden(t, "why_unwatched.txt", whyText(d))
+	golden(t, "why_unwatched.txt", whyText(d, nil))
 	d.Matched = false
-	golden(t, "why_unmatched.txt", whyText(d))
+	golden(t, "why_unmatched.txt", whyText(d, nil))
 	*d = flowapi.FlowDetail{Now: d.Now, Matched: true, FlowItem: d.FlowItem, Thresholds: &flowapi.ThresholdsItem{}}
 	d.Watch, d.LastReport, d.LastSeen = new("idle"), nil, d.Now.Add(-90*time.Second)
-	golden(t, "why_nothing.txt", whyText(d))
+	golden(t, "why_nothing.txt", whyText(d, nil))
 }

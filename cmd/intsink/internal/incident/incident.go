@@ -17,6 +17,7 @@ import (
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/names"
 	"intsink/cmd/intsink/internal/problem"
 )
 
@@ -45,13 +46,13 @@ func Run(ctx context.Context, stdout io.Writer, o *Options) error {
 		return errors.New("write one of --flow A,B, --host ADDRESS, --node ID")
 	}
 	return client.Show(ctx, stdout, &o.Sink, client.Question{Path: "/api/v1/incident?" + q.Encode()}, func(x *flowapi.Incident) string {
-		return page(x, o.Sink.Format)
+		return page(x, o.Sink.Format, o.Sink.Names(ctx))
 	})
 }
 
 // page is the incident as text, or as a page of HTML that needs nothing else.
-func page(x *flowapi.Incident, format string) string {
-	body := text(x)
+func page(x *flowapi.Incident, format string, book *names.Book) string {
+	body := text(x, book)
 	if format == "text" {
 		return x.Title() + "\n\n" + body
 	}
@@ -59,7 +60,7 @@ func page(x *flowapi.Incident, format string) string {
 	return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + title + "</title></head>\n<body><h1>" + title + "</h1>\n<pre>" + html.EscapeString(body) + "</pre></body></html>\n"
 }
 
-func text(x *flowapi.Incident) string {
+func text(x *flowapi.Incident, book *names.Book) string {
 	var b strings.Builder
 	const at = "2006-01-02 15:04:05"
 	fmt.Fprintf(&b, "%s, %s to %s UTC\n", x.About, x.From.Format(at), x.To.Format(at))
@@ -69,7 +70,7 @@ func text(x *flowapi.Incident) string {
 	for i := range x.Paths {
 		var nodes []string
 		for _, n := range x.Paths[i].Nodes {
-			nodes = append(nodes, fmt.Sprint(n.Node))
+			nodes = append(nodes, book.Node(n.Node))
 		}
 		fmt.Fprintf(&b, "\npath %s: %s", x.Paths[i].ID, strings.Join(nodes, " > "))
 	}
@@ -85,6 +86,7 @@ func text(x *flowapi.Incident) string {
 		w.Flush()
 	}
 	for _, p := range x.Problems {
+		book.Place(p.Place)
 		until := "now"
 		if p.Until != nil {
 			until = p.Until.Format("15:04:05")

@@ -33,6 +33,10 @@ func answer() *flowapi.Incident {
 func TestPage(t *testing.T) {
 	asked := ""
 	sink := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/v1/names" {
+			http.NotFound(w, r) // as a sink before there were names
+			return
+		}
 		asked = r.URL.String()
 		json.NewEncoder(w).Encode(answer())
 	}))

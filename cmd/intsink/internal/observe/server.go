@@ -20,6 +20,7 @@ import (
 	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/names"
 	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/openapi"
 	"intsink/cmd/intsink/internal/problem"
@@ -181,6 +182,7 @@ func (s *Source) questions() *router {
 		}
 	})
 	s.api.Register(mux)
+	names.Register(mux, s.Config)
 	mux.HandleFunc("GET /api/v1/status", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.status()) })
 	return mux
 }
@@ -198,7 +200,7 @@ func profiles() http.Handler {
 }
 
 // endpoints is what / answers.
-var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/problems\n/api/v1/incident\n/api/v1/openapi.json\n/api/v1/nodes\n/api/v1/nodes/{id}\n/api/v1/changes\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Details, "\n/api/v1/") + "\n/api/v1/history/" + strings.Join(flowapi.Histories, "\n/api/v1/history/") + "\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n/api/v1/mode\n"
+var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/problems\n/api/v1/names\n/api/v1/incident\n/api/v1/openapi.json\n/api/v1/nodes\n/api/v1/nodes/{id}\n/api/v1/changes\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Details, "\n/api/v1/") + "\n/api/v1/history/" + strings.Join(flowapi.Histories, "\n/api/v1/history/") + "\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n/api/v1/mode\n"
 
 // index is GET /api/v1/.
 func index(w http.ResponseWriter, _ *http.Request) {

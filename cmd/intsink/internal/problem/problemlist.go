@@ -21,6 +21,8 @@ type List struct {
 	log      func() *slog.Logger // asked for each line: a reload changes it
 	announce func(event string, p *Problem)
 
+	Named func(place []Part) // puts names to a place; nil: there are none. Set before the first look
+
 	mu      sync.Mutex
 	id      uint64              // of the problem that began last
 	trouble map[string]*trouble // by key of its sign
@@ -138,6 +140,9 @@ func (l *List) begin(t *trouble, p Problem, now time.Time) []edge {
 	} else {
 		l.id++
 		p.ID = l.id
+	}
+	if p.Place = slices.Clone(p.Place); l.Named != nil {
+		l.Named(p.Place)
 	}
 	t.problem = &p
 	l.open++

@@ -78,6 +78,9 @@ func (e Evidence) bounded() Evidence {
 func attrs(place []Part) (all []any) {
 	for _, p := range place {
 		all = append(all, p.What, p.ID)
+		if p.Name != "" {
+			all = append(all, p.What+"_name", p.Name)
+		}
 	}
 	return all
 }

@@ -14,6 +14,7 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/names"
 )
 
 // maxPaths is how many paths the API gives at once.
@@ -29,12 +30,11 @@ type pathItem struct {
 	LastSeen       time.Time `json:"last_seen"`
 }
 
-func (p *pathItem) text() string {
-	var ids []uint32
+func (p *pathItem) ids() (all []uint32) {
 	for _, n := range p.Nodes {
-		ids = append(ids, n.Node)
+		all = append(all, n.Node)
 	}
-	return nodes(ids)
+	return all
 }
 
 // byNodes adds up the paths that cross the same nodes; their IDs are as many as the paths.
@@ -42,9 +42,10 @@ func byNodes(paths []pathItem) []pathItem {
 	var all []pathItem
 	at := map[string]int{}
 	for _, p := range paths {
-		i, ok := at[p.text()]
+		way := fmt.Sprint(p.ids())
+		i, ok := at[way]
 		if !ok || p.Nodes == nil {
-			at[p.text()] = len(all)
+			at[way] = len(all)
 			all = append(all, p)
 			continue
 		}
@@ -70,12 +71,12 @@ func highest(p *pathItem) uint32 {
 }
 
 // pathsByNodes is the view of paths: those with the highest latency first.
-func pathsByNodes(ctx context.Context, sink *client.Sink, _ string) (*table, error) {
+func pathsByNodes(ctx context.Context, sink *named, _ string) (*table, error) {
 	items, err := read[pathItem](ctx, sink, fmt.Sprintf("/api/v1/paths?limit=%d", maxPaths))
-	return pathTable(byNodes(items)), err
+	return pathTable(byNodes(items), sink.Book), err
 }
 
-func pathTable(items []pathItem) *table {
+func pathTable(items []pathItem, book *names.Book) *table {
 	t := newTable("path", ">flows", "?>packets", ">highest latency", "state", "?>paths", "?>seen", "?id")
 	for i := range items {
 		p := &items[i]
@@ -84,7 +85,7 @@ func pathTable(items []pathItem) *table {
 		if len(ids) > 1 {
 			id = ""
 		}
-		t.add(p.text(), count(float64(p.Flows)), count(float64(p.Packets)), latencyText(p.Max), when(p.Congested, "congested"), fmt.Sprint(len(ids)), ago(time.Now(), p.LastSeen), id)
+		t.add(book.Way(p.ids()), count(float64(p.Flows)), count(float64(p.Packets)), latencyText(p.Max), when(p.Congested, "congested"), fmt.Sprint(len(ids)), ago(time.Now(), p.LastSeen), id)
 	}
 	return t
 }
@@ -99,7 +100,7 @@ type linkItem struct {
 // Paths prints the paths of a sink: as a table, those that cross the same nodes in one row unless each is asked for, or with dot as
 // a graph in the language of Graphviz, nodes from left to right, edges as wide as their flows are many.
 func Paths(ctx context.Context, stdout io.Writer, o *client.Options, dot, each bool) error {
-	sink, err := o.Open()
+	sink, err := open(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -112,17 +113,17 @@ func Paths(ctx context.Context, stdout io.Writer, o *client.Options, dot, each b
 			paths = byNodes(paths)
 		}
 		screen := cli.ScreenOf(stdout)
-		return client.Print(stdout, screen.Text(strings.Join(pathTable(paths).lines(maxPaths, screen.Width, "no path is known"), "\n")+"\n"))
+		return client.Print(stdout, screen.Text(strings.Join(pathTable(paths, sink.Book).lines(maxPaths, screen.Width, "no path is known"), "\n")+"\n"))
 	}
 	links, err := read[linkItem](ctx, sink, fmt.Sprintf("/api/v1/links?limit=%d", maxPaths))
 	if err != nil {
 		return cli.Failed(err)
 	}
-	return client.Print(stdout, graph(paths, links))
+	return client.Print(stdout, graph(paths, links, sink.Book))
 }
 
 // graph is the map of paths in the DOT language.
-func graph(paths []pathItem, links []linkItem) string {
+func graph(paths []pathItem, links []linkItem, book *names.Book) string {
 	type edge struct{ from, to uint32 }
 	flows, nodes, congested := map[edge]uint64{}, map[uint32]bool{}, map[edge]bool{}
 	for _, p := range paths {
@@ -145,7 +146,11 @@ func graph(paths []pathItem, links []linkItem) string {
 	var b strings.Builder
 	b.WriteString("digraph paths {\n  rankdir = LR\n  node [shape = circle]\n")
 	for _, n := range slices.Sorted(maps.Keys(nodes)) {
-		fmt.Fprintf(&b, "  %d\n", n)
+		name := ""
+		if text := book.Node(n); text != fmt.Sprint(n) {
+			name = fmt.Sprintf(" [label = %q]", text)
+		}
+		fmt.Fprintf(&b, "  %d%s\n", n, name)
 	}
 	order := func(a, b edge) int {
 		if a.from != b.from {

@@ -8,11 +8,13 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/names"
 	"intsink/cmd/intsink/internal/problem"
 )
 
@@ -26,7 +28,7 @@ type ProblemOptions struct {
 
 // Problems prints the problems of a sink. One that is open is an error, so that scripts can ask.
 func Problems(ctx context.Context, stdout io.Writer, o *ProblemOptions) error {
-	sink, err := o.Sink.Open()
+	sink, err := open(ctx, &o.Sink)
 	if err != nil {
 		return err
 	}
@@ -45,9 +47,10 @@ func Problems(ctx context.Context, stdout io.Writer, o *ProblemOptions) error {
 	if err := sink.Decode(body, &a); err != nil {
 		return cli.Failed(err)
 	}
+	sink.places(&a)
 	text := string(body)
 	if !o.JSON {
-		text = strings.Join(problemLines(&a, a.Looked.At), "\n") + "\n"
+		text = strings.Join(problemLines(&a, a.Looked.At, sink.Book), "\n") + "\n"
 	}
 	if err := client.Print(stdout, text); err != nil {
 		return err
@@ -62,7 +65,7 @@ func Problems(ctx context.Context, stdout io.Writer, o *ProblemOptions) error {
 const width80 = 80
 
 // problemLines are a paragraph for each problem, or one line where there is none.
-func problemLines(a *problem.Answer, now time.Time) (lines []string) {
+func problemLines(a *problem.Answer, now time.Time, book *names.Book) (lines []string) {
 	if a.Totals.Open == 0 {
 		n := 0
 		for _, m := range a.Looked.Signs {
@@ -72,7 +75,7 @@ func problemLines(a *problem.Answer, now time.Time) (lines []string) {
 	}
 	for _, p := range a.Items {
 		lines = append(lines, problemLine(p, now))
-		for _, text := range []string{p.Amount(), p.Evidence.Why, strings.Join(p.Evidence.Flows, " "), way(&p.Evidence), p.Todo} {
+		for _, text := range []string{p.Amount(), p.Evidence.Why, strings.Join(p.Evidence.Flows, " "), hosts(&p.Evidence, book), way(&p.Evidence, book), p.Todo} {
 			if text != "" {
 				lines = append(lines, wrap(text, "    ", width80)...)
 			}
@@ -84,12 +87,30 @@ func problemLines(a *problem.Answer, now time.Time) (lines []string) {
 	return lines
 }
 
+// places gives the places of problems the names of now, or none.
+func (s *named) places(a *problem.Answer) {
+	for i := range a.Items {
+		s.Place(a.Items[i].Place)
+	}
+}
+
+// hosts are who sends to whom in the flows that are named, where they have names.
+func hosts(e *problem.Evidence, book *names.Book) string {
+	var all []string
+	for _, f := range e.Flows {
+		if pair := book.Flow(f); pair != "" && !slices.Contains(all, pair) {
+			all = append(all, pair)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
 // way is what a path was and is.
-func way(e *problem.Evidence) string {
+func way(e *problem.Evidence, book *names.Book) string {
 	if e.From == "" && e.To == "" {
 		return ""
 	}
-	return fmt.Sprintf("before: %s; now: %s", e.From, e.To)
+	return fmt.Sprintf("before: %s; now: %s", book.Steps(e.From), book.Steps(e.To))
 }
 
 // problemLine says what is wrong, where and for how long, cut to the width of a terminal.

@@ -32,7 +32,7 @@ func TestProblems(t *testing.T) {
     44 reports
     before: 102 > 201; now: 102 > 202
 and 3 problems that there was no room for`
-	got := problemLines(a, at)
+	got := problemLines(a, at, nil)
 	if strings.Join(got, "\n") != want {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
 	}
@@ -41,7 +41,7 @@ and 3 problems that there was no room for`
 			t.Errorf("%d columns: %s", len([]rune(line)), line)
 		}
 	}
-	if got := problemLines(&problem.Answer{Looked: problem.Looked{Signs: map[string]int{"sink": 40, "network": 2}}}, at); got[0] != "nothing is wrong: 42 signs looked at, at 2026-11-24T21:42:19Z" {
+	if got := problemLines(&problem.Answer{Looked: problem.Looked{Signs: map[string]int{"sink": 40, "network": 2}}}, at, nil); got[0] != "nothing is wrong: 42 signs looked at, at 2026-11-24T21:42:19Z" {
 		t.Errorf("%q", got)
 	}
 	if got := firstLines(&problem.Answer{Items: []*problem.Problem{slow, {Kind: problem.Degraded}}}, at); len(got) != 1 || got[0] != "! node spine2 (202): it is slow (for 1m)" {

@@ -20,7 +20,7 @@ import (
 // Status prints the state of a sink on one screen: links, ports, collectors, workers.
 // A sink that is not ready is an error, so that scripts can ask.
 func Status(ctx context.Context, stdout io.Writer, o *client.Options) error {
-	sink, err := o.Open()
+	sink, err := open(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -40,6 +40,7 @@ func Status(ctx context.Context, stdout io.Writer, o *client.Options) error {
 	if err := sink.Read(ctx, "/api/v1/problems?open=true", &wrong); err != nil {
 		return cli.Failed(err)
 	}
+	sink.places(&wrong)
 	screen := cli.ScreenOf(stdout)
 	if err := client.Print(stdout, screen.Text(strings.Join(statusLines(s, before, &wrong, screen.Width), "\n")+"\n")); err != nil {
 		return err

@@ -41,7 +41,7 @@ func Run(ctx context.Context, stdout io.Writer, o *Options) error {
 	if o.Every < 100*time.Millisecond {
 		return fmt.Errorf("--every %v: must be 100ms or more", o.Every)
 	}
-	sink, err := o.Sink.Open()
+	sink, err := open(ctx, &o.Sink)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func Run(ctx context.Context, stdout io.Writer, o *Options) error {
 
 // viewer asks a sink for one view after the other.
 type viewer struct {
-	sink   *client.Sink
+	sink   *named
 	view   string
 	sort   string
 	before *status.Status // for rates

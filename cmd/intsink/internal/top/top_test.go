@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/names"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/status"
 )
@@ -43,7 +44,7 @@ func TestViewsOnce(t *testing.T) {
 		"links":      {"link  direction  received/s", "edge  to_host             -", "1.50M", "tx_full 10"},
 		"flows":      {"udp:10.0.0.1:1-10.0.0.2:53    12.3k    678   46.6us            -", "101 > 102  loss,congestion ", "101        none since it began "},
 		"paths":      {"101 > 102     38", "900ns", "congested", "ddd52bff87dd6237"},
-		"queues":     {" 112       2      0       9120   61.4us      -  congested"},
+		"queues":     {"112   2           0       9120   61.4us      -  congested"},
 		"hops":       {"no link between nodes is known"},
 		"collectors": {"primary    192.0.2.1:8555       30       9     8     1  refused 1    12  refresh 12"},
 		"workers":    {"w0          1     40     1.05M", "1.50ms", "100us 3"},
@@ -124,7 +125,7 @@ func TestKeys(t *testing.T) {
 // TestScreenFits: no line is wider than the terminal, and there are as many as it has.
 func TestScreenFits(t *testing.T) {
 	o := sink(t)
-	s, err := o.Open()
+	s, err := open(t.Context(), &o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,13 +153,13 @@ func TestGraphOfPaths(t *testing.T) {
 	}
 	low, high := uint32(5000), uint32(310000)
 	got := graph([]pathItem{path(7, false, 101, 102, 103), path(1, true, 101, 112, 103), path(20, false, 101, 102, 103)},
-		[]linkItem{{From: 101, To: 102, Latency: &low}, {From: 101, To: 102, Latency: &high}, {From: 102, To: 103}})
+		[]linkItem{{From: 101, To: 102, Latency: &low}, {From: 101, To: 102, Latency: &high}, {From: 102, To: 103}}, &names.Book{Nodes: map[uint32]names.Node{103: {Name: "leaf 3"}}})
 	want := `digraph paths {
   rankdir = LR
   node [shape = circle]
   101
   102
-  103
+  103 [label = "leaf 3"]
   112
   101 -> 102 [label = "27 flows\n310us", penwidth = 3]
   101 -> 112 [label = "1 flow", penwidth = 1, color = "red"]

@@ -12,8 +12,24 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/client"
+	"intsink/cmd/intsink/internal/names"
 	"intsink/cmd/intsink/internal/status"
 )
+
+// named is a sink, with the names that its configuration has.
+type named struct {
+	*client.Sink
+	*names.Book
+}
+
+// open finds the sink, and asks for its names.
+func open(ctx context.Context, o *client.Options) (*named, error) {
+	sink, err := o.Open()
+	if err != nil {
+		return nil, err
+	}
+	return &named{sink, o.Names(ctx)}, nil
+}
 
 // view is one screen: of the status that is asked for anyway, or of a list of the API.
 type view struct {
@@ -22,7 +38,7 @@ type view struct {
 	path     string // of the list
 	empty    string // what is said without rows
 	ofStatus func(s, before *status.Status) *table
-	ofList   func(ctx context.Context, sink *client.Sink, path string) (*table, error)
+	ofList   func(ctx context.Context, sink *named, path string) (*table, error)
 }
 
 var views = []view{
@@ -89,13 +105,13 @@ func collectorsOf(s, _ *status.Status) *table {
 // list is a page of the API.
 type list[T any] struct{ Items []T }
 
-func read[T any](ctx context.Context, sink *client.Sink, path string) ([]T, error) {
+func read[T any](ctx context.Context, sink *named, path string) ([]T, error) {
 	var l list[T]
 	err := sink.Read(ctx, path, &l)
 	return l.Items, err
 }
 
-func flowsOf(ctx context.Context, sink *client.Sink, path string) (*table, error) {
+func flowsOf(ctx context.Context, sink *named, path string) (*table, error) {
 	items, err := read[struct {
 		ID             string
 		Packets, Bytes uint64
@@ -109,7 +125,7 @@ func flowsOf(ctx context.Context, sink *client.Sink, path string) (*table, error
 	t := newTable("flow", ">packets", "?>bytes", ">latency", "?>slowest hop", "?>lost", "?path", "last report", "?>seen")
 	for _, f := range items {
 		t.add(f.ID, count(float64(f.Packets)), count(float64(f.Bytes)), latencyText(f.Latency), latencyText(f.MaxHop), count(float64(f.Lost)),
-			nodes(f.Nodes), lastReport(f.LastEvents), ago(time.Now(), f.LastSeen))
+			sink.Way(f.Nodes), lastReport(f.LastEvents), ago(time.Now(), f.LastSeen))
 	}
 	return t, err
 }
@@ -122,7 +138,7 @@ func lastReport(events []string) string {
 	return strings.Join(events, ",")
 }
 
-func queuesOf(ctx context.Context, sink *client.Sink, path string) (*table, error) {
+func queuesOf(ctx context.Context, sink *named, path string) (*table, error) {
 	items, err := read[struct {
 		Node      uint32
 		Egress    *uint16
@@ -136,15 +152,15 @@ func queuesOf(ctx context.Context, sink *client.Sink, path string) (*table, erro
 			Latency *uint32 `json:"latency_ns"`
 		}
 	}](ctx, sink, path)
-	t := newTable(">node", ">egress", ">queue", ">occupancy", ">latency", "?>usual", "state", "?>episodes", "?>seen")
+	t := newTable("node", "egress", ">queue", ">occupancy", ">latency", "?>usual", "state", "?>episodes", "?>seen")
 	for _, q := range items {
-		t.add(fmt.Sprint(q.Node), number(q.Egress), fmt.Sprint(q.Queue), known(q.Occupancy), latencyText(q.Latency), latencyText(q.Usual.Latency),
+		t.add(sink.Node(q.Node), sink.Interface(q.Node, q.Egress), fmt.Sprint(q.Queue), known(q.Occupancy), latencyText(q.Latency), latencyText(q.Usual.Latency),
 			when(q.Congested, "congested"), count(float64(q.Episodes)), ago(time.Now(), q.LastSeen))
 	}
 	return t, err
 }
 
-func hopsOf(ctx context.Context, sink *client.Sink, path string) (*table, error) {
+func hopsOf(ctx context.Context, sink *named, path string) (*table, error) {
 	items, err := read[struct {
 		From     uint32    `json:"from_node"`
 		Egress   *uint16   `json:"from_egress"`
@@ -157,7 +173,7 @@ func hopsOf(ctx context.Context, sink *client.Sink, path string) (*table, error)
 	}](ctx, sink, path)
 	t := newTable("from", "to", ">latency", "?>reported", "?>clock skews", "?>seen")
 	for _, l := range items {
-		t.add(fmt.Sprintf("%d:%s", l.From, number(l.Egress)), fmt.Sprintf("%d:%s", l.To, number(l.Ingress)), latencyText(l.Latency), latencyText(l.Ref),
+		t.add(sink.Node(l.From)+":"+sink.Interface(l.From, l.Egress), sink.Node(l.To)+":"+sink.Interface(l.To, l.Ingress), latencyText(l.Latency), latencyText(l.Ref),
 			count(float64(l.Skews)), ago(time.Now(), l.LastSeen))
 	}
 	return t, err
@@ -185,26 +201,11 @@ func reasons(m map[string]uint64) string {
 	return strings.Join(names, ", ")
 }
 
-func nodes(ids []uint32) string {
-	text := make([]string, len(ids))
-	for i, id := range ids {
-		text[i] = fmt.Sprint(id)
-	}
-	return strings.Join(text, " > ")
-}
-
 func known(n *uint32) string {
 	if n == nil {
 		return "-"
 	}
 	return count(float64(*n))
-}
-
-func number(n *uint16) string {
-	if n == nil {
-		return "-"
-	}
-	return fmt.Sprint(*n)
 }
 
 func when(yes bool, text string) string {

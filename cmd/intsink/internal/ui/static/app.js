@@ -42,7 +42,8 @@ function App() {
   const wrong = useTitle(problems);
   const rates = useRates(status.data);
   const events = useEvents();
-  for (const n of nodes.data ? nodes.data.items : []) if (n.name) names[n.node] = n.name;
+  const named = usePoll('names', {}, 30000);
+  if (named.data) Object.assign(names, named.data);
   useEffect(() => {
     const changed = () => setHere(at(location.hash));
     addEventListener('hashchange', changed);

@@ -49,9 +49,22 @@ export function Reasons({ of, none = 'none' }) {
 // Mark says by shape and colour how something is: high (or an error), raised (or a warning), well, over.
 export const Mark = ({ is }) => html`<span class=${'mark ' + is} aria-hidden="true">${{ high: '●', raised: '▲', well: '✓', over: '○', gone: '◌' }[is] || ''}</span>`;
 
-// names are those that the configuration gives nodes, by number, from the last answer of /api/v1/nodes.
-export const names = {};
-export const nodeName = (id) => names[id] || String(id);
+// names are those that the configuration has, from the last answer of /api/v1/names.
+export const names = { nodes: {}, hosts: {} };
+export const nodeName = (id) => names.nodes[id]?.name || String(id);
+
+// portName is an interface of a node.
+export const portName = (node, id) => (id == null ? '-' : names.nodes[node]?.interfaces[id] || String(id));
+
+// wayName is a way that stands as numbers: 101 > 202.
+export const wayName = (way) => way.split(' > ').map(nodeName).join(' › ');
+
+// hostsOf says who sends to whom in a flow, where one of both has a name.
+function hostsOf(id) {
+  const ends = id.match(/:(.+):\d+-(.+):\d+/);
+  const [a, b] = ends ? ends.slice(1).map((x) => x.replace(/[[\]]/g, '')) : [];
+  return a && (names.hosts[a] || names.hosts[b]) ? `${names.hosts[a] || a} › ${names.hosts[b] || b}` : '';
+}
 
 // NodeLink is the name of a node, which leads to its queues.
 export const NodeLink = ({ node }) => html`<a href=${'#queues/?node=' + node} title=${'queues of node ' + node}>${nodeName(node)}</a>`;
@@ -60,7 +73,7 @@ export const NodeLink = ({ node }) => html`<a href=${'#queues/?node=' + node} ti
 export const Nodes = ({ nodes }) => (nodes ? html`<span class="nodes">${nodes.map((n, i) => html`${i ? ' › ' : ''}<${NodeLink} node=${n} />`)}</span>` : html`<span class="quiet">not described</span>`);
 
 // Flow is a flow's id, which leads to why it is reported, or not.
-export const Flow = ({ id }) => html`<a class="flow" href=${'#flows/' + id}><code>${id}</code></a>`;
+export const Flow = ({ id }) => html`<a class="flow" href=${'#flows/' + id}><code>${id}</code></a>${hostsOf(id) && html` <small class="quiet">${hostsOf(id)}</small>`}`;
 
 // slowItself tells of an episode that latency made, while the queue was no longer than usual.
 export const slowItself = (e) => e.peak_occupancy != null && e.usual_occupancy > 0 && e.peak_occupancy <= 2 * e.usual_occupancy;

@@ -2,7 +2,7 @@
 // their usual latency they have now, with ghosts of what is gone; below it the paths, and how they changed.
 import { html, useState } from './vendor/htm-preact-3.1.1.js';
 import { usePoll } from './api.js';
-import { State, Table, Nodes, Flow, Only, asked, nodeName } from './parts.js';
+import { State, Table, Nodes, Flow, Only, asked, nodeName, portName } from './parts.js';
 import { layout } from './layout.js';
 import { ns, count, ago, clock, times, ratio, level } from './format.js';
 
@@ -55,7 +55,7 @@ function byNodes(paths) {
 
 // Ports shows the paths of a group: by which interfaces they go.
 const Ports = ({ group, picked, fresh }) => html`<${Table} caption="The same, by interfaces: node, ingress to egress" id=${(p) => p.id} rows=${group.paths} picked=${picked} columns=${[
-  { name: 'interfaces', value: (p) => p.id, cell: (p) => html`<code>${(p.nodes || []).map((n) => `${n.node} ${n.ingress ?? '-'}→${n.egress ?? '-'}`).join(', ') || 'not described'}</code> ${fresh.has(p.id) && html`<span class="pill changed">changed</span>`}` },
+  { name: 'interfaces', value: (p) => p.id, cell: (p) => html`<code>${(p.nodes || []).map((n) => `${nodeName(n.node)} ${portName(n.node, n.ingress)}→${portName(n.node, n.egress)}`).join(', ') || 'not described'}</code> ${fresh.has(p.id) && html`<span class="pill changed">changed</span>`}` },
   { name: 'flows', number: true, value: (p) => p.flows, cell: (p) => html`<a href=${'#flows/?path=' + p.id}>${count(p.flows)}</a>` },
   { name: 'latency at last report', number: true, value: (p) => p.max_latency_ns, cell: (p) => ns(p.max_latency_ns) },
   { name: 'usual', number: true, value: (p) => p.usual.latency_ns, cell: (p) => ns(p.usual.latency_ns) },

@@ -2,7 +2,7 @@
 // opens to who filled the queue, and who waited in it.
 import { html } from './vendor/htm-preact-3.1.1.js';
 import { usePoll } from './api.js';
-import { State, Table, Flow, NodeLink, Mark, Only, asked, slowItself } from './parts.js';
+import { State, Table, Flow, NodeLink, Mark, Only, asked, slowItself, portName } from './parts.js';
 import { Bars } from './chart.js';
 import { ns, count, ago, lasts, clock, percent, times, ratio, level } from './format.js';
 
@@ -29,7 +29,7 @@ const queueOf = (e) => `${e.node}:${e.egress ?? '-'}:${e.queue}`;
 const recent = (e) => !e.end || Date.now() - Date.parse(e.end) < span;
 
 const columns = [
-  { name: 'node : egress : queue', value: (q) => q.id, cell: (q) => html`<b><${NodeLink} node=${q.node} />${q.id.slice(String(q.node).length)}</b>` },
+  { name: 'node : egress : queue', value: (q) => q.id, cell: (q) => html`<b><${NodeLink} node=${q.node} />${':' + portName(q.node, q.egress) + ':' + q.queue}</b>` },
   { name: 'latency', number: true, value: (q) => q.latency_ns, cell: (q) => ns(q.latency_ns) },
   { name: 'usual', number: true, value: (q) => q.usual.latency_ns, cell: (q) => ns(q.usual.latency_ns) },
   { name: 'times usual', number: true, value: (q) => ratio(q.latency_ns, q.usual.latency_ns), cell: (q) => html`<${Mark} is=${level(q.latency_ns, q.usual)} /> ${times(ratio(q.latency_ns, q.usual.latency_ns))}` },

@@ -1,0 +1,142 @@
+// Book: what people call nodes, interfaces and hosts; as GET /api/v1/names has it.
+
+// Package names gives what block names says to those who show things to people: API, page, terminal, problems, log.
+// No packet needs a name.
+package names
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/problem"
+	"intsink/conf"
+	"intsink/engine/aside/inspect"
+)
+
+// Book has the names of a configuration. A nil Book has none: numbers stand in their place.
+type Book struct {
+	Nodes map[uint32]Node       `json:"nodes"`
+	Hosts map[netip.Addr]string `json:"hosts"`
+}
+
+// Node is the name of a node, and those of its interfaces.
+type Node struct {
+	Name       string            `json:"name"`
+	Interfaces map[uint32]string `json:"interfaces"`
+}
+
+// Of returns the names of a configuration.
+func Of(c *conf.Names) *Book {
+	b := &Book{Nodes: map[uint32]Node{}, Hosts: c.HostNames}
+	if b.Hosts == nil {
+		b.Hosts = map[netip.Addr]string{}
+	}
+	for _, n := range c.All() {
+		x := Node{n.Name, map[uint32]string{}}
+		for _, i := range n.Interfaces {
+			x.Interfaces[i.Number] = i.Text
+		}
+		b.Nodes[n.ID] = x
+	}
+	return b
+}
+
+// Node is the name of a node, or its number.
+func (b *Book) Node(id uint32) string {
+	if b != nil && b.Nodes[id].Name != "" {
+		return b.Nodes[id].Name
+	}
+	return fmt.Sprint(id)
+}
+
+// Interface is the name of an interface of a node, or its number; "-" where that is not known.
+func (b *Book) Interface(node uint32, id *uint16) string {
+	if id == nil {
+		return "-"
+	}
+	if b != nil {
+		if name := b.Nodes[node].Interfaces[uint32(*id)]; name != "" {
+			return name
+		}
+	}
+	return fmt.Sprint(*id)
+}
+
+// Way is nodes one after the other.
+func (b *Book) Way(ids []uint32) string {
+	all := make([]string, len(ids))
+	for i, id := range ids {
+		all[i] = b.Node(id)
+	}
+	return strings.Join(all, " > ")
+}
+
+// Host is the name of a host, or its address.
+func (b *Book) Host(a netip.Addr) string {
+	if b != nil && b.Hosts[a] != "" {
+		return b.Hosts[a]
+	}
+	return a.String()
+}
+
+// Flow is who sends to whom, where one of both has a name; "" otherwise, and of what is no id of a flow.
+func (b *Book) Flow(id string) string {
+	key, err := inspect.ParseFlowID(id)
+	if err != nil || b == nil {
+		return ""
+	}
+	from, to := key.SrcAddr(), key.DstAddr()
+	if b.Hosts[from] == "" && b.Hosts[to] == "" {
+		return ""
+	}
+	return b.Host(from) + " > " + b.Host(to)
+}
+
+// Place puts names to the parts of a place, or takes them away where the Book is nil.
+func (b *Book) Place(place []problem.Part) {
+	node, known := uint32(0), false
+	for i := range place {
+		p := &place[i]
+		p.Name = ""
+		var id uint32
+		if _, err := fmt.Sscan(p.ID, &id); err != nil || b == nil {
+			continue
+		}
+		switch p.What {
+		case "node", "from", "to":
+			p.Name, node, known = b.Nodes[id].Name, id, true
+		case "ingress", "egress":
+			if known {
+				p.Name = b.Nodes[node].Interfaces[id]
+			}
+		}
+	}
+}
+
+// Steps is a way that stands as numbers with " > " between them.
+func (b *Book) Steps(way string) string {
+	steps := strings.Split(way, " > ")
+	for i, s := range steps {
+		if id, err := strconv.ParseUint(s, 10, 32); err == nil {
+			steps[i] = b.Node(uint32(id))
+		}
+	}
+	return strings.Join(steps, " > ")
+}
+
+// Flag adds the flag that wants numbers.
+func Flag(cmd *cobra.Command, numeric *bool) {
+	cmd.Flags().BoolVarP(numeric, "numeric", "n", false, "numbers and addresses, not the names of the sink's configuration")
+}
+
+// Register adds GET /api/v1/names: those of the configuration that is in force.
+func Register(mux control.Mux, c func() *conf.Config) {
+	mux.HandleFunc("GET /api/v1/names", func(w http.ResponseWriter, _ *http.Request) { control.Answer(w, http.StatusOK, Of(&c().Names)) })
+	mux.HandleFunc("/api/v1/names", control.Only("GET", "GET, HEAD"))
+}
