@@ -99,6 +99,17 @@ type Tap struct {
 	INT        *INT // in place of Config.INT; nil: that
 }
 
+// LinkNames returns the names of links, then of taps, in the order of the workers' indices.
+func (c *Config) LinkNames() (names []string) {
+	for _, l := range c.Links {
+		names = append(names, l.Name)
+	}
+	for _, t := range c.Taps {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
 // INTs are all blocks int: that of the whole file, then those of links and taps.
 func (c *Config) INTs() []*INT {
 	all := []*INT{&c.INT}

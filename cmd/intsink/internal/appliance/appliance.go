@@ -1,5 +1,5 @@
-// Appliance: Start makes everything that run consists of, in the order of dependencies;
-// Stop drains it and takes it apart.
+// Appliance: everything that run consists of, in parts: start starts them in the order of their list, Stop
+// stops them in reverse.
 
 package appliance
 
@@ -8,6 +8,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,28 +28,52 @@ import (
 	"intsink/dpdk/eal"
 	"intsink/dpdk/mempool"
 	"intsink/engine"
-	"intsink/engine/reporting"
 )
+
+// parts are what a sink is made of, in the order in which they start: each may use those before it.
+// They stop in reverse, so that all leaves that came: no packet comes any more when the exporters end,
+// and nobody uses ports and memory when they go.
+func (a *Appliance) parts() []part {
+	return []part{
+		a.startDPDK,
+		a.openPools, // stops: no mbuf is missing
+		a.openPorts,
+		a.startExporters, // stops: they send what they were handed
+		a.makeWorkers,
+		a.makeMitigation,
+		a.makeModes,
+		a.startServing,
+		a.startGauges,
+		a.startPolling, // stops: reports that are open are handed to the exporters
+		a.startNames,
+		a.startLate,
+		a.startModes,
+		a.startProblems,
+		a.startNotifying, // stops: systemd knows that the sink stops
+	}
+}
+
+// part starts a part. stop ends it, or after an error what there is of it; nil: nothing is to be done.
+type part func(*conf.Config) (stop func(), err error)
 
 // Appliance is everything that runs between startAppliance and stop.
 type Appliance struct {
-	version     string
-	ports       []*appliancePort
+	version   string
+	path      string                      // of the configuration
+	config    atomic.Pointer[conf.Config] // in force
+	inForce   inForce
+	inReload  sync.Mutex // held during a reload, whose files may be on a disk that hangs; only reloads wait for it
+	clock     func() int64
+	wallClock *eal.WallClock
+
 	pool        *mempool.Mempool
 	reportPools []*mempool.Mempool // per worker
+	ports       []*appliancePort
+	opening     sync.Mutex // held while a port is that was not there at the start
+	exporters   exporters
 	workers     []*engine.Worker
-	shared      *engine.Shared // by all workers
-	usual       *usualKeeper   // nil: there is no state folder
-	collectors  atomic.Pointer[[]*collector]
-	reportPorts reportPorts
-	linkNames   []string // links, then taps, as the workers index them
-	clock       func() int64
-	wallClock   *eal.WallClock
-	gauges      []*reporting.Gauges
-	portGauges  []portGauge
+	gauges      gauges
 
-	path       string                      // of the configuration
-	config     atomic.Pointer[conf.Config] // in force
 	control    *control.Server
 	mitigation *mitigation.Server
 	modes      *failopen.Server
@@ -59,35 +84,30 @@ type Appliance struct {
 	source     *observe.Source
 	servers    *observe.Servers
 	degraded   *degraded.Parts
-	names      *names        // of collectors
-	inReload   sync.Mutex    // held during a reload, whose files may be on a disk that hangs; only reloads wait for it
-	reloading  sync.Mutex    // held while a configuration or mode is put into force, and while stopping begins
-	mode       failopen.Mode // that the workers work in; guarded by reloading
-	trial      *trial        // of the configuration in force; guarded by reloading
-	adopted    reading       // when the configuration in force came into it; guarded by reloading
+	names      *names // of collectors
+	service    service
 
-	stopping         atomic.Bool
-	bypass           bypass
-	stopModes        func()
-	modesRunning     sync.WaitGroup
-	stopGauges       func()
-	stopProblems     func()
-	notifier         *notify.Notifier
-	stopNotifying    func()
-	readyTold        atomic.Bool // to notifier
-	stopExporters    context.CancelFunc
-	exportersContext context.Context // ends with stopExporters
-	late             late
-	retired          []*collector   // whose exporters may still be handed something
-	polling          sync.WaitGroup // workers
-	exporting        sync.WaitGroup // exporters
+	bypass   bypass
+	stopping atomic.Bool
+	stops    []func() // of the parts that have started
+	leaked   error    // mbufs that are missing
+}
+
+// inForce is what the workers work by, and guards it: it is held while a configuration or mode is put into
+// force, during the start, and while stopping begins.
+type inForce struct {
+	sync.Mutex
+	mode    failopen.Mode
+	trial   *trial  // of the configuration
+	adopted reading // when the configuration came into force
 }
 
 // newAppliance makes an appliance that start starts. Reloads read path again, whose SHA-256 was sum when c was
 // read. The workers begin in mode.
 func newAppliance(c *conf.Config, path, sum, version string, mode failopen.Mode) *Appliance {
-	a := &Appliance{version: version, degraded: degraded.New(time.Now, slog.Default), mode: mode, notifier: notify.New(os.Getenv), adopted: reading{now: time.Now()}, path: path, clock: eal.Nanotime}
+	a := &Appliance{version: version, degraded: degraded.New(time.Now, slog.Default), service: service{to: notify.New(os.Getenv)}, path: path, clock: eal.Nanotime}
 	a.config.Store(c)
+	a.inForce.mode, a.inForce.adopted = mode, reading{now: time.Now()}
 	a.control = &control.Server{Sink: a, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
 	a.history = confighistory.Open(statefile.Dir(os.Getenv), slog.Default)
 	a.rememberStart()
@@ -97,34 +117,37 @@ func newAppliance(c *conf.Config, path, sum, version string, mode failopen.Mode)
 	return a
 }
 
-// start assembles the parts in the order in which they depend on each
-// other: EAL, pools, ports, workers, exporters, HTTP. Where ctx ends meanwhile, it
-// takes apart what there is.
+// start starts all parts. Where one fails, or ctx ends meanwhile, it stops what there is.
 func (a *Appliance) start(ctx context.Context) (*Appliance, error) {
-	c := a.config.Load()
-	if err := startEAL(c); err != nil {
-		return nil, err
-	}
-	if err := keepOff(c.DPDK.Lcores); err != nil {
-		return nil, err
-	}
-	a.wallClock = eal.NewWallClock(nil)
-	steps := []func(*conf.Config) error{a.openPools, a.openPorts, a.makeWorkers, a.makeMitigation, a.makeModes, a.startGauges, a.startWorkers, a.startServing, a.startNames, a.startLate, a.startModes, a.startProblems, a.startNotifying}
-	for _, step := range steps {
-		err := ctx.Err()
-		if err == nil {
-			err = step(c)
-		}
-		if err != nil {
-			return nil, errors.Join(err, a.release())
-		}
+	if err := a.startParts(ctx, a.parts()); err != nil {
+		return nil, errors.Join(err, a.stop())
 	}
 	return a, nil
 }
 
+// startParts holds a.inForce: what a part asks for by then waits until the workers poll.
+func (a *Appliance) startParts(ctx context.Context, parts []part) error {
+	a.inForce.Lock()
+	defer a.inForce.Unlock()
+	c := a.config.Load()
+	for _, start := range parts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		stop, err := start(c)
+		if stop != nil {
+			a.stops = append(a.stops, stop)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Stop ends an appliance that was running.
 func (a *Appliance) Stop() error {
-	err := a.release()
+	err := a.stop()
 	if err == nil {
 		slog.Info("stopped, all mbufs returned")
 	}
@@ -134,65 +157,48 @@ func (a *Appliance) Stop() error {
 // lockPatience is how long a stop waits until a configuration or mode that is being put into force is.
 var lockPatience = 4 * time.Second
 
-// release turns the bypass switch, so that packets go around the sink while it stops, whatever hangs then. It
-// drains: workers first, so that nothing is added, then exporters, so that
-// every sealed report leaves, then ports and pools. Of a start that failed there
-// may be any part.
-func (a *Appliance) release() error {
+// stop turns the bypass switch, so that packets go around the sink while it stops, whatever hangs then. Once
+// nobody changes the appliance any more, it stops the parts.
+func (a *Appliance) stop() error {
 	a.stopping.Store(true)
 	a.bypass.turn(a)
-	if !lockWithin(&a.reloading, lockPatience) {
-		return errors.New("a reload hangs: reports that had not left are lost")
+	for _, x := range []struct {
+		*sync.Mutex
+		what string
+	}{{&a.inForce.Mutex, "a reload"}, {&a.opening, "the opening of a port"}} {
+		if !lockWithin(x.Mutex, lockPatience) {
+			return errors.New(x.what + " hangs: reports that had not left are lost")
+		}
+		x.Unlock() // who takes it now sees that a stops
 	}
-	a.reloading.Unlock() // who takes it now sees that a stops
-	if a.late.retrier != nil {
-		a.late.retrier.Stop()
+	for _, stop := range slices.Backward(a.stops) {
+		stop()
 	}
-	if !lockWithin(&a.late.opening, lockPatience) {
-		return errors.New("the opening of a port hangs: reports that had not left are lost")
-	}
-	a.late.opening.Unlock()
-	if a.stopNotifying != nil {
-		a.stopNotifying()
-	}
-	if a.stopModes != nil {
-		a.stopModes()
-	}
-	a.notifier.Send("STOPPING=1", notify.Status("sending what is open"))
-	for _, w := range a.workers {
-		w.Stop()
-	}
-	a.polling.Wait()
-	if a.mitigation != nil {
-		a.mitigation.Store.Close()
-	}
-	if a.stopProblems != nil {
-		a.stopProblems()
-	}
-	if a.stopGauges != nil {
-		a.stopGauges()
-	}
-	if a.stopExporters != nil {
-		a.stopExporters()
-		a.exporting.Wait()
-	}
-	if a.names != nil {
-		a.names.retrier.Stop()
-	}
-	if a.servers != nil {
-		a.servers.Stop()
-	}
-	for _, p := range a.ports { // all, before any is closed: see eal.SettleInterrupts
-		p.device.stop()
-	}
-	for _, p := range a.ports {
-		p.device.close()
-	}
-	err := a.checkPools()
-	for _, w := range a.workers {
-		w.Release()
-	}
-	a.closeShared()
-	eal.Cleanup()
-	return err
+	return a.leaked
+}
+
+// repeat calls do at once and then each period, on a goroutine of its own.
+func repeat(period time.Duration, do func(now time.Time)) (stop func()) {
+	return background(func(done <-chan struct{}) {
+		tick := time.NewTicker(period)
+		defer tick.Stop()
+		for {
+			do(time.Now())
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+		}
+	})
+}
+
+// background runs do on a goroutine of its own until done is closed; stop waits for its end.
+func background(do func(done <-chan struct{})) (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		do(done)
+	}()
+	return func() { close(done); <-ended }
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"intsink/cmd/internal/notify"
 	"intsink/conf"
 )
 
@@ -16,7 +15,7 @@ func TestStopWaitsForNoLock(t *testing.T) {
 	patience := lockPatience
 	t.Cleanup(func() { lockPatience = patience })
 	lockPatience = time.Millisecond
-	a := &Appliance{notifier: &notify.Notifier{}}
+	a := &Appliance{}
 	a.config.Store(&conf.Config{Bypass: conf.Bypass{Command: []string{"/switch"}, Timeout: time.Minute, After: time.Minute}})
 	var mu sync.Mutex
 	var asked []string
@@ -27,7 +26,7 @@ func TestStopWaitsForNoLock(t *testing.T) {
 		return nil
 	})
 	close(a.bypass.begin)
-	for _, m := range []*sync.Mutex{&a.inReload, &a.reloading} {
+	for _, m := range []*sync.Mutex{&a.inReload, &a.inForce.Mutex} {
 		m.Lock()
 		defer m.Unlock()
 	}

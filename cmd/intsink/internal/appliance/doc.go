@@ -1,9 +1,10 @@
-// Package appliance is the command run: it assembles DPDK, the workers, the exporters
-// and the HTTP endpoint from a configuration, and takes them apart again.
+// Package appliance is the command run: it makes a sink of a configuration, and takes it apart again.
 //
-// Run (run.go) is its life between signals, Start and Stop (appliance.go) the order of things. Each part has a file: startdpdk.go and
-// memory.go start DPDK, pools.go and openports.go open what packets live in and come from,
-// workers.go makes the workers and polling.go runs them, exporters.go and reportports.go
-// take the reports away, gauges.go reads the load of ports for the sink's own metadata,
-// observed.go fills in what the HTTP endpoint shows, reload.go adopts a new configuration.
+// A sink is a list of parts, which start in its order and stop in reverse: appliance.go has the list. Each part
+// has a file: startdpdk.go, pools.go and openports.go what packets live in and come from; exporters.go and
+// reportports.go what takes reports away; workers.go makes the workers, polling.go runs them; observed.go is the
+// HTTP endpoint, and what is looked at for it; gauges.go the load of ports, for the sink's own metadata;
+// names.go and late.go try again what was not there; modecontroller.go, mitigation.go and service.go are the rest.
+// run.go is the life between signals. reload.go and trial.go change what is in force, bypass.go the switch, whose
+// watchdog lives longer than the parts.
 package appliance

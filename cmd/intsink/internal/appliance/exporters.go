@@ -6,6 +6,9 @@ package appliance
 import (
 	"context"
 	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/conf"
@@ -17,6 +20,46 @@ import (
 // exportRing is how many sealed report packets one worker can be ahead of one
 // exporter. A power of two.
 const exportRing = 1024
+
+// exporters send what the workers report.
+type exporters struct {
+	ports      reportPorts
+	collectors atomic.Pointer[[]*collector]
+	retired    []*collector    // whose exporters may still be handed something
+	context    context.Context // ends with the appliance
+	running    sync.WaitGroup
+}
+
+// startExporters makes an exporter for each collector, and between it and each worker a ring, or a sender where
+// reports leave by a port.
+func (a *Appliance) startExporters(c *conf.Config) (stop func(), err error) {
+	if err := a.makeReportPorts(c); err != nil {
+		return nil, err
+	}
+	x := &a.exporters
+	var cancel context.CancelFunc
+	x.context, cancel = context.WithCancel(context.Background())
+	x.collectors.Store(&[]*collector{})
+	a.collect(c)
+	return func() { cancel(); x.running.Wait() }, nil
+}
+
+// collect makes the collectors of c those that the workers get next. Those that go end once no worker
+// hands them anything. The caller holds a.inForce.
+func (a *Appliance) collect(c *conf.Config) { a.collectAnew(c, *a.exporters.collectors.Load()) }
+
+// collectAnew is collect where of those that there are only kept may stay.
+func (a *Appliance) collectAnew(c *conf.Config, kept []*collector) {
+	x := &a.exporters
+	old := *x.collectors.Load()
+	all := a.collectorsOf(c, kept)
+	for _, col := range old {
+		if !slices.Contains(all, col) {
+			x.retired = append(x.retired, col)
+		}
+	}
+	x.collectors.Store(&all)
+}
 
 // collector is a collector that is running. It lives over reloads as long as its configuration
 // stays the same.
@@ -47,7 +90,7 @@ func (a *Appliance) newCollector(c *conf.Config, i int) *collector {
 		rings[w] = ring.New(exportRing)
 		col.outlets[w] = reporting.Outlet{Ring: rings[w], Bucket: bucket}
 	}
-	if p := a.reportPorts.named(col.conf.Port); p != nil && col.conf.Address.IsValid() {
+	if p := a.exporters.ports.named(col.conf.Port); p != nil && col.conf.Address.IsValid() {
 		e := p.Exporter(portConfig(&col.conf))
 		for w := range col.outlets {
 			col.outlets[w].Sender = e.Sender(w, a.port(col.conf.Port).queue(w), a.reportPools[w])
@@ -60,7 +103,7 @@ func (a *Appliance) newCollector(c *conf.Config, i int) *collector {
 		PortMode: portModes[col.conf.SourcePortMode], SourcePort: col.conf.SourcePort, DSCP: col.conf.DSCP, TTL: col.conf.TTL,
 		Rings: rings, Pool: a.pool, Clock: a.clock,
 	})
-	ctx, cancel := context.WithCancel(a.exportersContext)
+	ctx, cancel := context.WithCancel(a.exporters.context)
 	col.exporter, col.stop = e, cancel
 	if col.conf.Port == "" {
 		col.move = e.Move
@@ -68,20 +111,15 @@ func (a *Appliance) newCollector(c *conf.Config, i int) *collector {
 	for _, r := range rings {
 		col.rings = append(col.rings, r)
 	}
-	a.exporting.Add(1)
-	go func() {
-		defer a.exporting.Done()
-		e.Run(ctx)
-	}()
+	a.exporters.running.Go(func() { e.Run(ctx) })
 	return col
 }
 
 var portModes = map[conf.SourcePortMode]udp.PortMode{conf.AnySourcePort: udp.PortAny, conf.FixedSourcePort: udp.PortFixed, conf.HashedSourcePort: udp.PortHash}
 
 // collectorsOf returns the collectors of c. It keeps those of old with an unchanged
-// configuration, or with another budget only, and makes the others. gone are the rest of old.
-func (a *Appliance) collectorsOf(c *conf.Config, old []*collector) (all, gone []*collector) {
-	kept := map[*collector]bool{}
+// configuration, or with another budget only, and makes the others.
+func (a *Appliance) collectorsOf(c *conf.Config, old []*collector) (all []*collector) {
 	for i := range c.Collectors {
 		col := kin(old, &c.Collectors[i])
 		if col == nil {
@@ -90,15 +128,9 @@ func (a *Appliance) collectorsOf(c *conf.Config, old []*collector) (all, gone []
 			col.conf.Address = to
 			col.move(to)
 		}
-		kept[col] = true
 		all = append(all, col)
 	}
-	for _, col := range old {
-		if !kept[col] {
-			gone = append(gone, col)
-		}
-	}
-	return all, gone
+	return all
 }
 
 // kin is the one among old that is configured as c is, nil where there is none.

@@ -13,6 +13,12 @@ import (
 // gaugeEvery is how often the load of ports and pool is read, and the state of links.
 const gaugeEvery = 250 * time.Millisecond
 
+// gauges are what the workers' metadata read.
+type gauges struct {
+	all   []*reporting.Gauges
+	ports []portGauge
+}
+
 // portGauge is the load of one host port, for all workers of its link.
 type portGauge struct {
 	port   device
@@ -28,51 +34,36 @@ func (a *Appliance) makeGauges(network, host string, w int) *reporting.Gauges {
 	if q := a.port(network).queue(w); q.Depth() >= 0 {
 		g.Depth = q.Depth
 	}
-	a.gauges = append(a.gauges, g)
+	a.gauges.all = append(a.gauges.all, g)
 	if host == "" {
 		return g
 	}
 	port := a.port(host).device
-	for i := range a.portGauges {
-		if a.portGauges[i].port == port {
-			a.portGauges[i].gauges = append(a.portGauges[i].gauges, g)
+	for i := range a.gauges.ports {
+		if a.gauges.ports[i].port == port {
+			a.gauges.ports[i].gauges = append(a.gauges.ports[i].gauges, g)
 			return g
 		}
 	}
-	a.portGauges = append(a.portGauges, portGauge{port: port, gauges: []*reporting.Gauges{g}})
+	a.gauges.ports = append(a.gauges.ports, portGauge{port: port, gauges: []*reporting.Gauges{g}})
 	return g
 }
 
 // startGauges reads until a stops.
-func (a *Appliance) startGauges(*conf.Config) error {
-	done := make(chan struct{})
-	ended := make(chan struct{})
-	a.stopGauges = func() { close(done); <-ended }
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(gaugeEvery)
-		defer tick.Stop()
-		for {
-			a.readGauges(time.Now())
-			a.lookAtLinks()
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-			}
-		}
-	}()
-	return nil
+func (a *Appliance) startGauges(*conf.Config) (stop func(), err error) {
+	return repeat(gaugeEvery, func(now time.Time) {
+		a.wallClock.Renew()
+		a.gauges.read(a.pool.InUse(), now)
+		a.lookAtLinks()
+	}), nil
 }
 
-func (a *Appliance) readGauges(now time.Time) {
-	a.wallClock.Renew()
-	inUse := a.pool.InUse()
-	for _, g := range a.gauges {
-		g.SetBuffer(inUse)
+func (g *gauges) read(inUse int, now time.Time) {
+	for _, x := range g.all {
+		x.SetBuffer(inUse)
 	}
-	for i := range a.portGauges {
-		a.portGauges[i].read(now)
+	for i := range g.ports {
+		g.ports[i].read(now)
 	}
 }
 

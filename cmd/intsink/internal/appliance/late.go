@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"intsink/cmd/internal/degraded"
@@ -145,27 +144,20 @@ func (q *lateQueue) Depth() int {
 	return 0
 }
 
-// late are the ports that are still to be opened.
-type late struct {
-	opening sync.Mutex // held while one is: a stop that closes pools waits for it
-	retrier *degraded.Retrier
-}
-
 // startLate begins to try those ports again that are beside the links and were not there.
-func (a *Appliance) startLate(*conf.Config) error {
+func (a *Appliance) startLate(*conf.Config) (stop func(), err error) {
 	for _, p := range a.ports {
 		if _, ok := p.device.(*lateDevice); ok {
-			a.late.retrier = degraded.Retry(degraded.Tick(), a.openLate)
-			return nil
+			return degraded.Retry(degraded.Tick(), a.openLate).Stop, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // openLate opens what is there by now.
 func (a *Appliance) openLate() {
-	a.late.opening.Lock()
-	defer a.late.opening.Unlock()
+	a.opening.Lock()
+	defer a.opening.Unlock()
 	for _, p := range a.ports {
 		d, ok := p.device.(*lateDevice)
 		if !ok || d.inner.Load() != nil || a.stopping.Load() || !d.worthATry() {
@@ -186,26 +178,18 @@ func (a *Appliance) openLate() {
 
 // readdress lets the exporters of reports that leave by a port begin anew, with its MAC address.
 func (a *Appliance) readdress(name string, mac port.MAC) {
-	a.reloading.Lock()
-	defer a.reloading.Unlock()
-	for _, p := range a.reportPorts.ports {
+	a.inForce.Lock()
+	defer a.inForce.Unlock()
+	for _, p := range a.exporters.ports.ports {
 		p.AlsoSink(mac)
 	}
-	own := a.reportPorts.named(name)
+	own := a.exporters.ports.named(name)
 	if own == nil || a.stopping.Load() {
 		return
 	}
 	own.SetMAC(mac)
-	old := *a.collectors.Load()
-	kept := slices.DeleteFunc(slices.Clone(old), func(c *collector) bool { return c.conf.Port == name })
 	c := a.config.Load()
-	collectors, _ := a.collectorsOf(c, kept)
-	for _, o := range old {
-		if o.conf.Port == name {
-			a.retired = append(a.retired, o)
-		}
-	}
-	a.collectors.Store(&collectors)
+	a.collectAnew(c, slices.DeleteFunc(slices.Clone(*a.exporters.collectors.Load()), func(c *collector) bool { return c.conf.Port == name }))
 	a.handOver(c)
 }
 

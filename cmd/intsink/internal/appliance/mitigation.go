@@ -11,7 +11,7 @@ import (
 )
 
 // makeMitigation makes the store of mitigation rules, which is empty at start, and its server.
-func (a *Appliance) makeMitigation(c *conf.Config) error {
+func (a *Appliance) makeMitigation(c *conf.Config) (stop func(), err error) {
 	var links []string
 	for _, l := range c.Links {
 		if l.Mitigation {
@@ -26,7 +26,7 @@ func (a *Appliance) makeMitigation(c *conf.Config) error {
 		Store:   mitigation.NewStore(asides, links, a.clock, a.wallClock.Offset),
 		Control: a.control, DeviceBytes: a.deviceBytes,
 	}
-	return nil
+	return a.mitigation.Store.Close, nil
 }
 
 // capture is what takes packets for those who ask.

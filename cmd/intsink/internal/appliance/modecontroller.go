@@ -14,7 +14,7 @@ import (
 )
 
 // makeModes makes what decides how much is done with packets.
-func (a *Appliance) makeModes(*conf.Config) error {
+func (a *Appliance) makeModes(*conf.Config) (stop func(), err error) {
 	a.live = observe.NewLive(a.workers)
 	load := newLoadMeter(a)
 	a.bypass.Announce = func(x failopen.SwitchChange) { a.live.Announce("bypass", x) }
@@ -22,28 +22,25 @@ func (a *Appliance) makeModes(*conf.Config) error {
 		Config: a.config.Load, Load: load.read, Apply: a.enterMode, Watchdog: &a.bypass.Watchdog, Wall: time.Now,
 		Announce: func(x failopen.Change) { a.live.Announce("mode", x) },
 	}
-	c.Start(a.mode)
+	c.Start(a.inForce.mode)
 	a.modes = &failopen.Server{Controller: c, Control: a.control}
-	return nil
+	return nil, nil
 }
 
 // startModes begins to look at the load, and at the workers for the bypass switch.
-func (a *Appliance) startModes(*conf.Config) error {
-	done := make(chan struct{})
-	a.modesRunning.Go(func() { a.modes.Run(done) })
+func (a *Appliance) startModes(*conf.Config) (stop func(), err error) {
 	close(a.bypass.begin)
-	a.stopModes = func() { close(done); a.modesRunning.Wait() }
-	return nil
+	return background(a.modes.Run), nil
 }
 
 // enterMode makes the workers work in a mode.
 func (a *Appliance) enterMode(m failopen.Mode) {
-	a.reloading.Lock()
-	defer a.reloading.Unlock()
+	a.inForce.Lock()
+	defer a.inForce.Unlock()
 	if a.stopping.Load() {
 		return
 	}
-	a.mode = m
+	a.inForce.mode = m
 	a.handOver(a.config.Load())
 }
 

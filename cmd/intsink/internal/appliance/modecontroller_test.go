@@ -48,7 +48,7 @@ func TestModeMakesTheRules(t *testing.T) {
 		t.Fatal(d.Err())
 	}
 	for m := range failopen.NumModes {
-		a := &Appliance{mode: m}
+		a := &Appliance{inForce: inForce{mode: m}}
 		r := a.rulesOf(c)
 		if watched := len(r.Watches) > 0; watched != (m == failopen.Full) || r.Suspended == watched {
 			t.Errorf("%v: %d watches, suspended %v", m, len(r.Watches), r.Suspended)

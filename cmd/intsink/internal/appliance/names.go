@@ -33,11 +33,11 @@ type names struct {
 }
 
 // startNames begins to look names up: nothing waits for a name server.
-func (a *Appliance) startNames(*conf.Config) error {
+func (a *Appliance) startNames(*conf.Config) (stop func(), err error) {
 	a.names = &names{lookUp: conf.LookUp, now: time.Now, looked: map[string]time.Time{}, lost: map[string]uint64{}}
 	a.names.retrier = degraded.Retry(degraded.Tick(), a.lookNamesUp)
 	a.names.retrier.Soon()
-	return nil
+	return a.names.retrier.Stop, nil
 }
 
 // again asks for all names.
@@ -59,8 +59,8 @@ func (a *Appliance) lookNamesUp() {
 	if len(found)+len(errs) == 0 {
 		return
 	}
-	a.reloading.Lock()
-	defer a.reloading.Unlock()
+	a.inForce.Lock()
+	defer a.inForce.Unlock()
 	if a.stopping.Load() {
 		return
 	}
@@ -76,9 +76,7 @@ func (a *Appliance) lookNamesUp() {
 	}
 	if len(moved) > 0 {
 		slog.Info("names of collectors have other addresses", "collectors", strings.Join(moved, " "))
-		collectors, gone := a.collectorsOf(next, *a.collectors.Load())
-		a.retired = append(a.retired, gone...)
-		a.collectors.Store(&collectors)
+		a.collect(next)
 		a.config.Store(next)
 		a.handOver(next)
 	}
@@ -88,7 +86,7 @@ func (a *Appliance) lookNamesUp() {
 func (a *Appliance) dueNames() map[string]bool {
 	due, n, now := map[string]bool{}, a.names, a.names.now()
 	asked := n.asked.Swap(false)
-	for _, col := range *a.collectors.Load() {
+	for _, col := range *a.exporters.collectors.Load() {
 		lost := uint64(0)
 		for _, x := range col.exporter.Counters().Dropped {
 			lost += x

@@ -21,24 +21,19 @@ import (
 )
 
 // startServing opens the HTTP endpoint, once there is something to serve.
-func (a *Appliance) startServing(c *conf.Config) error {
+func (a *Appliance) startServing(c *conf.Config) (stop func(), err error) {
 	a.source = a.observed()
 	a.servers = observe.Serve(c.HTTP, a.source, degraded.Tick())
-	return nil
+	return a.servers.Stop, nil
 }
 
 // startProblems looks at what is wrong until a stops, and keeps it over a restart.
-func (a *Appliance) startProblems(c *conf.Config) error {
+func (a *Appliance) startProblems(c *conf.Config) (stop func(), err error) {
 	a.hooks.Configure(c.Notify)
 	a.problems.Named = func(place []problem.Part) { book.Of(&a.config.Load().Names).Place(place) }
 	stopKeeping := a.problems.Keep(statefile.Dir(os.Getenv))
-	done, ended := make(chan struct{}), make(chan struct{})
-	a.stopProblems = func() { close(done); <-ended; stopKeeping(); a.hooks.Stop() }
-	go func() {
-		defer close(ended)
-		a.source.WatchProblems(done)
-	}()
-	return nil
+	stopWatching := background(a.source.WatchProblems)
+	return func() { stopWatching(); stopKeeping(); a.hooks.Stop() }, nil
 }
 
 // tellProblem tells who listens that a problem begins or ends.
@@ -58,7 +53,7 @@ func (a *Appliance) sink() webhook.Sink {
 func (a *Appliance) observed() *observe.Source {
 	s := &observe.Source{
 		Version: a.version, Control: a.control, Mitigation: a.mitigation, Capture: a.capture(), Modes: a.modes, Live: a.live, Started: time.Now(), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.stopping.Load,
-		Collectors: a.observedCollectors, Workers: a.workers, Links: a.linkNames, Mbufs: a.pool, Degraded: a.degraded, Problems: a.problems, Hooks: a.hooks, History: &confighistory.Server{History: a.history, Control: a.control, Env: a.knownVariable},
+		Collectors: a.observedCollectors, Workers: a.workers, Links: a.config.Load().LinkNames(), Mbufs: a.pool, Degraded: a.degraded, Problems: a.problems, Hooks: a.hooks, History: &confighistory.Server{History: a.history, Control: a.control, Env: a.knownVariable},
 	}
 	for _, p := range a.reportPools {
 		s.ReportPools = append(s.ReportPools, p)
@@ -67,8 +62,8 @@ func (a *Appliance) observed() *observe.Source {
 		tap := slices.ContainsFunc(a.config.Load().Taps, func(t conf.Tap) bool { return t.Port == p.name })
 		s.Ports = append(s.Ports, observe.Port{Name: p.name, Device: &observedPort{appliancePort: p}, Aside: p.beside && !tap})
 	}
-	for i, p := range a.reportPorts.ports {
-		s.ReportPorts = append(s.ReportPorts, observe.ReportPort{Name: a.reportPorts.names[i], Port: p})
+	for i, p := range a.exporters.ports.ports {
+		s.ReportPorts = append(s.ReportPorts, observe.ReportPort{Name: a.exporters.ports.names[i], Port: p})
 	}
 	return s
 }
@@ -76,7 +71,7 @@ func (a *Appliance) observed() *observe.Source {
 // observedCollectors returns the present collectors.
 func (a *Appliance) observedCollectors() []observe.Collector {
 	var all []observe.Collector
-	for _, c := range *a.collectors.Load() {
+	for _, c := range *a.exporters.collectors.Load() {
 		all = append(all, observe.Collector{Name: c.conf.Name, Exporter: c.exporter, Gateway: c.gateway, Rings: c.rings})
 	}
 	return all

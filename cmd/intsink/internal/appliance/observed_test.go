@@ -17,16 +17,17 @@ func TestReadings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r readings
 		var calls atomic.Uint64
-		takes := time.Millisecond
+		var takes atomic.Int64 // nanoseconds
+		takes.Store(1e6)
 		read := func() (observe.PortCounters, error) {
 			n := calls.Add(1)
-			time.Sleep(takes)
+			time.Sleep(time.Duration(takes.Load()))
 			return observe.PortCounters{RxPackets: n}, nil
 		}
 		if c, err := r.take(read); err != nil || c.RxPackets != 1 {
 			t.Errorf("%d, %v", c.RxPackets, err)
 		}
-		takes = time.Hour
+		takes.Store(int64(time.Hour))
 		began := time.Now()
 		var all sync.WaitGroup
 		for range 100 {
@@ -40,8 +41,8 @@ func TestReadings(t *testing.T) {
 		if took := time.Since(began); took > readingPatience || calls.Load() != 2 {
 			t.Errorf("it took %v, the driver was asked %d times", took, calls.Load()-1)
 		}
-		time.Sleep(takes) // it answers after all
-		takes = 0
+		time.Sleep(time.Hour) // it answers after all
+		takes.Store(0)
 		if c, err := r.take(read); err != nil || c.RxPackets != 3 {
 			t.Errorf("%d, %v", c.RxPackets, err)
 		}

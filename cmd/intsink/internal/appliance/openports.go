@@ -26,7 +26,15 @@ func (p *appliancePort) queue(w int) queue { return p.device.queue(w) }
 
 // openPorts opens, configures and starts every port of the configuration. One whose device is not there
 // stops its link and no other; beside the links, it is opened later. What the configuration has wrong is an error.
-func (a *Appliance) openPorts(c *conf.Config) error {
+func (a *Appliance) openPorts(c *conf.Config) (stop func(), err error) {
+	stop = func() {
+		for _, p := range a.ports { // all, before any is closed: see eal.SettleInterrupts
+			p.device.stop()
+		}
+		for _, p := range a.ports {
+			p.device.close()
+		}
+	}
 	again := 0 // a link that comes up without the others is worth a wait
 	if len(c.Links)+len(c.Taps) > 1 {
 		again = absentTries
@@ -46,7 +54,7 @@ func (a *Appliance) openPorts(c *conf.Config) error {
 		case isAbsent(p, err):
 			d = &absentDevice{why: err}
 		case err != nil:
-			return fmt.Errorf("port %q: %w", p.Name, err)
+			return stop, fmt.Errorf("port %q: %w", p.Name, err)
 		default:
 			slog.Info("port: open", portAttrs(p, d)...)
 		}
@@ -55,7 +63,7 @@ func (a *Appliance) openPorts(c *conf.Config) error {
 	for _, s := range narrowLinks(c) {
 		slog.Warn(s)
 	}
-	return a.stopHalfLinks(c)
+	return stop, a.stopHalfLinks(c)
 }
 
 // portAttrs are what the log says of a port that has been opened.
@@ -106,7 +114,7 @@ func (a *Appliance) openDPDK(c *conf.Config, p *conf.Port) (_ device, err error)
 	if d.Port, err = ethdev.Attach(p.Device); err != nil {
 		return fail(attachError{err})
 	}
-	if err = a.startDPDK(c, p, d); err != nil {
+	if err = a.startDevice(c, p, d); err != nil {
 		d.Port.Close()
 		return fail(err)
 	}
@@ -114,7 +122,7 @@ func (a *Appliance) openDPDK(c *conf.Config, p *conf.Port) (_ device, err error)
 	return d, nil
 }
 
-func (a *Appliance) startDPDK(c *conf.Config, p *conf.Port, d *dpdkDevice) error {
+func (a *Appliance) startDevice(c *conf.Config, p *conf.Port, d *dpdkDevice) error {
 	info, err := d.Info()
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"sync"
 	"time"
 
 	"intsink/conf"
@@ -16,21 +17,26 @@ import (
 	"intsink/engine"
 )
 
-// startWorkers runs one polling goroutine per lcore, and waits until each has
+// startPolling runs one polling goroutine per lcore, and waits until each has
 // its thread.
-func (a *Appliance) startWorkers(c *conf.Config) error {
+func (a *Appliance) startPolling(c *conf.Config) (stop func(), err error) {
 	claimCPUs(c.DPDK.Lcores)
 	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), len(a.workers)+othersAtOnce))
 	started := make(chan error)
+	var polling sync.WaitGroup
 	for i, w := range a.workers {
-		a.polling.Add(1)
-		go a.poll(w, c.DPDK.Lcores[i], c.DPDK.IdleSleep, started)
+		polling.Go(func() { poll(w, c.DPDK.Lcores[i], c.DPDK.IdleSleep, started) })
 	}
 	var errs []error
 	for range a.workers {
 		errs = append(errs, <-started)
 	}
-	return errors.Join(errs...)
+	return func() {
+		for _, w := range a.workers {
+			w.Stop()
+		}
+		polling.Wait()
+	}, errors.Join(errs...)
 }
 
 // othersAtOnce is how many goroutines besides the workers may run at the same time, whatever the number of CPUs.
@@ -42,8 +48,7 @@ const othersAtOnce = 16
 
 // poll is the life of a worker's thread: pinned, known to DPDK, and gone with
 // the worker.
-func (a *Appliance) poll(w *engine.Worker, lcore int, idleSleep time.Duration, started chan<- error) {
-	defer a.polling.Done()
+func poll(w *engine.Worker, lcore int, idleSleep time.Duration, started chan<- error) {
 	runtime.LockOSThread() // never unlocked: the pinned thread ends with the goroutine
 	err := errors.Join(eal.PinThread(lcore), eal.SharpenSleep(), eal.RegisterThread())
 	started <- err

@@ -42,8 +42,8 @@ func (a *Appliance) Reload(who string, q *control.Request) *control.Result {
 	} else {
 		c = a.read(r, q)
 	}
-	a.reloading.Lock() // no earlier: neither modes nor the stop wait for a disk
-	defer a.reloading.Unlock()
+	a.inForce.Lock() // no earlier: neither modes nor the stop wait for a disk
+	defer a.inForce.Unlock()
 	switch {
 	case a.stopping.Load():
 		r.Error = "stopping"
@@ -64,15 +64,15 @@ func (a *Appliance) Reload(who string, q *control.Request) *control.Result {
 // onTrial refuses a reload while what is in force is on trial. Nobody has looked at the file: what is known of the
 // last reload stays.
 func (a *Appliance) onTrial(r *control.Result) bool {
-	a.reloading.Lock()
-	defer a.reloading.Unlock()
-	if a.trial == nil || a.stopping.Load() {
+	a.inForce.Lock()
+	defer a.inForce.Unlock()
+	if a.inForce.trial == nil || a.stopping.Load() {
 		return false
 	}
 	_, good := a.control.State.Last()
 	r.Generation, r.Time = good.Generation, time.Now().UTC()
 	r.Error = fmt.Sprintf("what is in force is on trial until %s: keep it with intsink confirm, or go back with intsink confirm --back, and then reload",
-		a.trial.info.Until.Format(time.RFC3339))
+		a.inForce.trial.info.Until.Format(time.RFC3339))
 	slog.Warn("reload refused", "by", r.By, "err", r.Error)
 	return true
 }
@@ -124,7 +124,7 @@ func (a *Appliance) permits(r *control.Result, q *control.Request, c *conf.Confi
 			return false
 		}
 	}
-	if fixed := rules.NeedsRestart(changes, old, c, a.reportPorts.names); len(fixed) > 0 {
+	if fixed := rules.NeedsRestart(changes, old, c, a.exporters.ports.names); len(fixed) > 0 {
 		r.NeedsRestart = fixed
 		r.Error = cli.Count(len(fixed), "change") + " that only a restart can make: " + fixed[0].String()
 		if len(fixed) > 1 {
@@ -172,7 +172,7 @@ func (a *Appliance) knownVariable(name string) (value string, ok bool) {
 	return "", false
 }
 
-// reload puts c into force, and fills in what became of that; Error where it is refused. The caller holds a.reloading.
+// reload puts c into force, and fills in what became of that; Error where it is refused. The caller holds a.inForce.
 func (a *Appliance) reload(r *control.Result, q *control.Request, c *conf.Config) {
 	was := a.config.Load()
 	mark, first := a.problems.Mark(time.Now()), a.reading()
@@ -181,7 +181,7 @@ func (a *Appliance) reload(r *control.Result, q *control.Request, c *conf.Config
 	if q.Confirm > 0 {
 		a.beginTrial(r, q, was, mark, first)
 	}
-	a.adopted = first
+	a.inForce.adopted = first
 	r.Note = joinNotes(a.degradedNote(), noteOf(late, a.restartNote(r.SHA256)))
 }
 
@@ -221,15 +221,11 @@ func (a *Appliance) restartNote(sum string) string {
 // adopt makes c the configuration in force, and waits until every worker works by it; it returns those that do not
 // yet.
 func (a *Appliance) adopt(c *conf.Config) (late []string) {
-	collectors, gone := a.collectorsOf(c, *a.collectors.Load())
-	a.retired = append(a.retired, gone...)
-	a.collectors.Store(&collectors)
+	a.collect(c)
 	slog.SetDefault(slog.New(logging.New(c.Log, logging.Stderr())))
 	a.config.Store(c)
 	a.hooks.Configure(c.Notify)
-	if a.names != nil {
-		a.names.again()
-	}
+	a.names.again()
 	return a.handOver(c)
 }
 
@@ -238,8 +234,8 @@ func (a *Appliance) adopt(c *conf.Config) (late []string) {
 func (a *Appliance) handOver(c *conf.Config) (late []string) {
 	next := a.rulesOf(c)
 	for i, w := range a.workers {
-		w.ReloadCollectors(next, outletsOf(*a.collectors.Load(), i))
-		w.PassAll(a.mode >= failopen.Pass)
+		w.ReloadCollectors(next, outletsOf(*a.exporters.collectors.Load(), i))
+		w.PassAll(a.inForce.mode >= failopen.Pass)
 	}
 	if late = a.awaitAdoption(next); len(late) == 0 {
 		a.retire()
@@ -250,7 +246,7 @@ func (a *Appliance) handOver(c *conf.Config) (late []string) {
 // rulesOf are the rules of c in the mode in force.
 func (a *Appliance) rulesOf(c *conf.Config) *engine.Rules {
 	r := rules.Of(c)
-	if a.mode >= failopen.Strip {
+	if a.inForce.mode >= failopen.Strip {
 		r = r.Suspend()
 	}
 	return r
@@ -280,10 +276,10 @@ func (a *Appliance) awaitAdoption(r *engine.Rules) (late []string) {
 // retire stops the exporters that no worker hands anything to any more, once they have sent
 // what they were handed.
 func (a *Appliance) retire() {
-	for _, c := range a.retired {
+	for _, c := range a.exporters.retired {
 		if c.stop != nil {
 			c.stop()
 		}
 	}
-	a.retired = nil
+	a.exporters.retired = nil
 }

@@ -21,7 +21,7 @@ type reportPorts struct {
 
 // makeReportPorts finds the ports that collectors are reached by. They are open.
 func (a *Appliance) makeReportPorts(c *conf.Config) error {
-	r := &a.reportPorts
+	r := &a.exporters.ports
 	macs := a.portMACs()
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
@@ -77,9 +77,9 @@ func portConfig(col *conf.Collector) port.Config {
 // the ports.
 func (a *Appliance) stations(w int) []burst.Station {
 	var all []burst.Station
-	for i, p := range a.reportPorts.ports {
-		q := a.port(a.reportPorts.names[i]).queue(w)
-		all = append(all, p.Station(w, q, a.reportPools[w], a.reportPorts.own[i]))
+	for i, p := range a.exporters.ports.ports {
+		q := a.port(a.exporters.ports.names[i]).queue(w)
+		all = append(all, p.Station(w, q, a.reportPools[w], a.exporters.ports.own[i]))
 	}
 	return all
 }
@@ -88,7 +88,7 @@ func (a *Appliance) stations(w int) []burst.Station {
 // no reports leave by that port.
 func (a *Appliance) stationOf(name string, stations []burst.Station) burst.Station {
 	for i := range stations {
-		if a.reportPorts.names[i] == name {
+		if a.exporters.ports.names[i] == name {
 			return stations[i]
 		}
 	}

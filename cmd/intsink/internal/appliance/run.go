@@ -96,7 +96,7 @@ func notStarted(err error) error {
 func (a *Appliance) orNothing() (*Appliance, error) {
 	a.lookNamesUp()
 	if err := a.degraded.Err(); err != nil {
-		return nil, errors.Join(fmt.Errorf("with --strict: %w", err), a.release())
+		return nil, errors.Join(fmt.Errorf("with --strict: %w", err), a.stop())
 	}
 	return a, nil
 }

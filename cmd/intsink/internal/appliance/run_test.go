@@ -2,13 +2,47 @@ package appliance
 
 import (
 	"context"
+	"errors"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"intsink/cmd/internal/notify"
+	"intsink/conf"
 )
+
+// TestPartsStopInReverse: all that have started, and no other: at the end, after one that fails, of which there is a half, and
+// where the start is given up.
+func TestPartsStopInReverse(t *testing.T) {
+	for fails, want := range map[string]string{"": "+a +b +c -c -b -a", "b": "+a +b -b -a", "c": "+a +b +c -c -b -a", "given up": "+a -a"} {
+		ctx, giveUp := context.WithCancel(context.Background())
+		defer giveUp()
+		var did []string
+		p := func(name string) part {
+			return func(*conf.Config) (func(), error) {
+				did = append(did, "+"+name)
+				stop := func() { did = append(did, "-"+name) }
+				switch fails {
+				case name:
+					return stop, errors.New("no " + name)
+				case "given up":
+					giveUp()
+				}
+				return stop, nil
+			}
+		}
+		a := &Appliance{}
+		nothing := func(*conf.Config) (func(), error) { return nil, nil }
+		err := a.startParts(ctx, []part{p("a"), p("b"), nothing, p("c")})
+		if stopped := a.stop(); stopped != nil || (err == nil) != (fails == "") {
+			t.Errorf("%q fails: %v, and the stop with %v", fails, err, stopped)
+		}
+		if got := strings.Join(did, " "); got != want {
+			t.Errorf("%q fails: %s, want %s", fails, got, want)
+		}
+	}
+}
 
 // TestSignalAsTheStartCompletes: a signal to stop that is taken in the instant in which the start is
 // done stops the appliance, or is there for Run; it is never lost.
@@ -18,7 +52,7 @@ func TestSignalAsTheStartCompletes(t *testing.T) {
 		signals := make(chan os.Signal) // without room: who sent knows that it was taken
 		a, err := startOrStop(signals, func(context.Context) (*Appliance, error) {
 			signals <- syscall.SIGTERM
-			return &Appliance{notifier: &notify.Notifier{}}, nil
+			return &Appliance{}, nil
 		})
 		if err != nil {
 			t.Fatal(err)

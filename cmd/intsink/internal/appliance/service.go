@@ -24,7 +24,7 @@ const linkPatience = 45 * time.Second
 type service struct {
 	to       *notify.Notifier
 	since    time.Time
-	ready    *atomic.Bool // READY=1 was sent
+	ready    atomic.Bool // READY=1 was sent
 	status   string
 	barked   time.Time // when the watchdog was last told that all is well
 	isReady  func() error
@@ -33,28 +33,17 @@ type service struct {
 }
 
 // startNotifying tells systemd until a stops.
-func (a *Appliance) startNotifying(*conf.Config) error {
-	if !a.notifier.Enabled() {
-		return nil
+func (a *Appliance) startNotifying(*conf.Config) (stop func(), err error) {
+	s := &a.service
+	if !s.to.Enabled() {
+		return nil, nil
 	}
-	source := a.source
-	s := &service{to: a.notifier, since: time.Now(), ready: &a.readyTold, isReady: source.Ready, isPolled: source.Healthy, state: a.stateLine}
-	done, ended := make(chan struct{}), make(chan struct{})
-	a.stopNotifying = func() { close(done); <-ended }
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(serviceEvery)
-		defer tick.Stop()
-		for {
-			s.look(time.Now())
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-			}
-		}
-	}()
-	return nil
+	s.since, s.isReady, s.isPolled, s.state = time.Now(), a.source.Ready, a.source.Healthy, a.stateLine
+	stopLooking := repeat(serviceEvery, s.look)
+	return func() {
+		stopLooking()
+		s.to.Send("STOPPING=1", notify.Status("sending what is open"))
+	}, nil
 }
 
 // look tells what is new: READY=1 once the links are up, or have been waited for; what
@@ -89,11 +78,11 @@ func (s *service) look(now time.Time) {
 // tellReload tells systemd that a reload begins, with its time (sd_notify(3)); the function that
 // it returns tells the end. Before READY=1 there is nothing to tell.
 func (a *Appliance) tellReload() (done func()) {
-	if !a.readyTold.Load() {
+	if !a.service.ready.Load() {
 		return func() {}
 	}
 	var t unix.Timespec
 	unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // never fails: every kernel has the clock
-	a.notifier.Send("RELOADING=1", fmt.Sprintf("MONOTONIC_USEC=%d", t.Nano()/1000))
-	return func() { a.notifier.Send("READY=1") }
+	a.service.to.Send("RELOADING=1", fmt.Sprintf("MONOTONIC_USEC=%d", t.Nano()/1000))
+	return func() { a.service.to.Send("READY=1") }
 }

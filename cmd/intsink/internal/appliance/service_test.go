@@ -5,7 +5,6 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -50,7 +49,7 @@ func TestService(t *testing.T) {
 	start := time.Unix(1000, 0)
 	down, stuck := errors.New(`port "network": link is down: no carrier`), errors.New("worker w0 has not polled for 3s")
 	var ready, polled error
-	s := &service{to: notify.New(environment), since: start, ready: new(atomic.Bool), isReady: func() error { return ready }, isPolled: func() error { return polled }, state: func() string { return "forwarding" }}
+	s := &service{to: notify.New(environment), since: start, isReady: func() error { return ready }, isPolled: func() error { return polled }, state: func() string { return "forwarding" }}
 	for _, c := range []struct {
 		at            time.Duration
 		ready, polled error
@@ -72,7 +71,7 @@ func TestService(t *testing.T) {
 			t.Errorf("at %v: %q, want %q", c.at, got, c.want)
 		}
 	}
-	s = &service{to: notify.New(environment), since: start, ready: new(atomic.Bool), isReady: func() error { return nil }, isPolled: func() error { return nil }, state: func() string { return "forwarding" }}
+	s = &service{to: notify.New(environment), since: start, isReady: func() error { return nil }, isPolled: func() error { return nil }, state: func() string { return "forwarding" }}
 	s.look(start)
 	if got := heard(); got != "READY=1|STATUS=forwarding|WATCHDOG=1" {
 		t.Errorf("with links from the start: %q", got)

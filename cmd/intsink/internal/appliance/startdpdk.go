@@ -14,16 +14,21 @@ import (
 	"intsink/dpdk/eal"
 )
 
-// startEAL starts DPDK as the configuration asks, with hugepages where it can.
-func startEAL(c *conf.Config) error {
+// startDPDK starts DPDK as the configuration asks, with hugepages where it can, and keeps other threads than
+// the workers' off their CPUs.
+func (a *Appliance) startDPDK(c *conf.Config) (stop func(), err error) {
 	args, warnings, err := ealArgs(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, w := range warnings {
 		slog.Warn(w)
 	}
-	return eal.Init(args)
+	if err := eal.Init(args); err != nil {
+		return nil, err
+	}
+	a.wallClock = eal.NewWallClock(nil)
+	return eal.Cleanup, keepOff(c.DPDK.Lcores)
 }
 
 // CheckMachine returns two errors: values of c that EAL would refuse, and why this machine cannot

@@ -32,15 +32,15 @@ type trial struct {
 }
 
 // beginTrial puts the configuration that has just come into force on trial; was is the one to go
-// back to, mark and first are of the moment before. The caller holds a.reloading.
+// back to, mark and first are of the moment before. The caller holds a.inForce.
 func (a *Appliance) beginTrial(r *control.Result, q *control.Request, was *conf.Config, mark *problem.Mark, first reading) {
 	_, good := a.control.State.Last()
 	info := control.Trial{Until: time.Now().UTC().Add(time.Duration(q.Confirm)), BackTo: good.Generation, Limit: q.Limit, Tolerate: q.Tolerate, By: r.By}
-	a.trial = &trial{info: info, was: was, of: good, done: make(chan struct{}), mark: mark, pace: pace(&a.adopted, &first), first: first}
+	a.inForce.trial = &trial{info: info, was: was, of: good, done: make(chan struct{}), mark: mark, pace: pace(&a.inForce.adopted, &first), first: first}
 	r.Trial = &info
 	a.control.State.BeginTrial(info)
 	slog.Warn("reload: on trial, the configuration before it comes back unless intsink confirm comes", "by", r.By, "until", info.Until.Format(time.RFC3339), "back_to", info.BackTo)
-	go a.watchTrial(a.trial)
+	go a.watchTrial(a.inForce.trial)
 }
 
 // watchTrial ends t when its time is over, or a limit is exceeded.
@@ -55,11 +55,11 @@ func (a *Appliance) watchTrial(t *trial) {
 		case <-tick.C:
 		}
 		if end, why := j.look(a.readingOf(t)); why != "" {
-			a.reloading.Lock()
-			if a.trial == t && !a.stopping.Load() {
+			a.inForce.Lock()
+			if a.inForce.trial == t && !a.stopping.Load() {
 				a.goBack(end, why)
 			}
-			a.reloading.Unlock()
+			a.inForce.Unlock()
 			return
 		}
 	}
@@ -67,9 +67,9 @@ func (a *Appliance) watchTrial(t *trial) {
 
 // Confirm implements control.Sink.
 func (a *Appliance) Confirm(who string, back bool) (*control.Result, error) {
-	a.reloading.Lock()
-	defer a.reloading.Unlock()
-	t := a.trial
+	a.inForce.Lock()
+	defer a.inForce.Unlock()
+	t := a.inForce.trial
 	switch {
 	case a.stopping.Load():
 		return nil, errors.New("stopping")
@@ -79,7 +79,7 @@ func (a *Appliance) Confirm(who string, back bool) (*control.Result, error) {
 		return a.goBack(control.TrialBack, "asked for by "+who), nil
 	}
 	close(t.done)
-	a.trial = nil
+	a.inForce.trial = nil
 	a.control.State.EndTrial(control.TrialConfirmed, "confirmed by "+who, time.Now())
 	a.history.Ended("confirmed by " + who)
 	_, r := a.control.State.Last()
@@ -101,11 +101,11 @@ func (a *Appliance) nothingOnTrial() error {
 // endOfTrial begins what a reload is said to be by, where a trial's end made it.
 const endOfTrial = "end of a trial: "
 
-// goBack puts the configuration from before the trial into force. The caller holds a.reloading.
+// goBack puts the configuration from before the trial into force. The caller holds a.inForce.
 func (a *Appliance) goBack(end control.TrialEnd, why string) *control.Result {
-	t := a.trial
+	t := a.inForce.trial
 	close(t.done)
-	a.trial = nil
+	a.inForce.trial = nil
 	a.history.Ended("went back: " + why)
 	ended := time.Now()
 	defer func() { a.control.State.EndTrial(end, why, ended) }() // after status, metrics and readiness describe the old configuration again

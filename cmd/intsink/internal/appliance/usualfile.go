@@ -110,11 +110,3 @@ func (k *usualKeeper) Stop() {
 		<-k.done
 	}
 }
-
-// closeShared ends what the workers, which are gone, held together; what is usual goes into its file before.
-func (a *Appliance) closeShared() {
-	a.usual.Stop()
-	if a.shared != nil {
-		a.shared.Close()
-	}
-}

@@ -3,7 +3,6 @@
 package appliance
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"log/slog"
@@ -17,41 +16,40 @@ import (
 	"intsink/engine/burst"
 )
 
-// makeWorkers builds one worker per lcore, one exporter per collector, and
-// between each pair a ring, or a sender where reports leave by a port.
-func (a *Appliance) makeWorkers(c *conf.Config) error {
-	if err := a.makeReportPorts(c); err != nil {
-		return err
-	}
-	common := a.rulesOf(c)
-	a.exportersContext, a.stopExporters = context.WithCancel(context.Background())
-	collectors, _ := a.collectorsOf(c, nil)
-	a.collectors.Store(&collectors)
+// makeWorkers builds one worker per lcore, and what all of them share.
+func (a *Appliance) makeWorkers(c *conf.Config) (stop func(), err error) {
 	loopClock, err := eal.MonotonicOffset()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	a.shared = engine.NewShared(len(c.Links)+len(c.Taps), randomSeed())
+	common, collectors := a.rulesOf(c), *a.exporters.collectors.Load()
+	shared := engine.NewShared(len(c.Links)+len(c.Taps), randomSeed())
 	number := instance(os.Getenv, slog.Default())
-	a.usual = keepUsual(os.Getenv, number, a.shared.Usual(), slog.Default())
+	keeper := keepUsual(os.Getenv, number, shared.Usual(), slog.Default())
 	for w := range c.DPDK.Lcores {
-		config := a.workerConfig(c, w)
+		config := a.workerConfig(c, w, shared)
 		config.Instance = number
 		config.Outlets, config.LoopClock, config.Rules = outletsOf(collectors, w), loopClock, common
 		a.workers = append(a.workers, engine.NewWorker(config))
 	}
 	for _, w := range a.workers {
-		w.PassAll(a.mode >= failopen.Pass)
+		w.PassAll(a.inForce.mode >= failopen.Pass)
 	}
-	return nil
+	return func() {
+		for _, w := range a.workers {
+			w.Release()
+		}
+		keeper.Stop()
+		shared.Close()
+	}, nil
 }
 
 // workerConfig is what worker w is made of, but for what all workers have from outside.
-func (a *Appliance) workerConfig(c *conf.Config, w int) engine.WorkerConfig {
+func (a *Appliance) workerConfig(c *conf.Config, w int, shared *engine.Shared) engine.WorkerConfig {
 	seed, stations := randomSeed(), a.stations(w)
 	return engine.WorkerConfig{
 		Links:      a.linksOf(c, w, stations),
-		Shared:     a.shared,
+		Shared:     shared,
 		Stations:   stations,
 		PacketPool: a.pool,
 		ReportPool: a.reportPools[w],
@@ -68,7 +66,6 @@ func (a *Appliance) workerConfig(c *conf.Config, w int) engine.WorkerConfig {
 // linksOf returns worker w's queues of every link, then of every tap.
 func (a *Appliance) linksOf(c *conf.Config, w int, stations []burst.Station) []burst.Link {
 	var links []burst.Link
-	a.linkNames = nil
 	queue := func(port string) burst.Queue { return a.port(port).queue(w) }
 	for _, l := range c.Links {
 		links = append(links, burst.Link{
@@ -76,11 +73,9 @@ func (a *Appliance) linksOf(c *conf.Config, w int, stations []burst.Station) []b
 			NetworkID: rules.PortID(c, l.Network), HostID: rules.PortID(c, l.Host), Gauges: a.makeGauges(l.Network, l.Host, w),
 			NetworkStation: a.stationOf(l.Network, stations), HostStation: a.stationOf(l.Host, stations), Mitigation: l.Mitigation,
 		})
-		a.linkNames = append(a.linkNames, l.Name)
 	}
 	for _, t := range c.Taps {
 		links = append(links, burst.Link{Name: t.Name, Network: queue(t.Port), NetworkID: rules.PortID(c, t.Port), Gauges: a.makeGauges(t.Port, "", w)})
-		a.linkNames = append(a.linkNames, t.Name)
 	}
 	return links
 }

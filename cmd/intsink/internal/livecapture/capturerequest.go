@@ -131,19 +131,8 @@ func (q *Request) checkNumbers() error {
 	return nil
 }
 
-// linkNames returns the names of links, then of taps, in the order of the workers' indices.
-func linkNames(c *conf.Config) (names []string) {
-	for _, l := range c.Links {
-		names = append(names, l.Name)
-	}
-	for _, t := range c.Taps {
-		names = append(names, t.Name)
-	}
-	return names
-}
-
 func linksNamed(wanted []string, c *conf.Config) (at []int, err error) {
-	names := linkNames(c)
+	names := c.LinkNames()
 	for _, name := range wanted {
 		i := slices.Index(names, name)
 		if i < 0 {
