@@ -77,34 +77,6 @@ func TestUnsoundPassesOrDrops(t *testing.T) {
 	}
 }
 
-func TestFullOutputDropsAndCounts(t *testing.T) {
-	b := newBed(t, nil)
-	b.host.Room = 3
-	for n := range 10 {
-		b.network.RX = append(b.network.RX, withINT(t, plain(n), nil))
-	}
-	b.Poll()
-	b.balance()
-	d := b.Snapshot().Links[0].Direction[burst.ToHost]
-	if d.Forwarded != 3 || d.Dropped[burst.DropTxFull] != 7 {
-		t.Errorf("forwarded %d, tx_full %d, want 3 and 7", d.Forwarded, d.Dropped[burst.DropTxFull])
-	}
-}
-
-func TestHostSidePassesAndLeaksAreCounted(t *testing.T) {
-	b := newBed(t, nil)
-	leak := withINT(t, plain(1), nil)
-	b.host.RX = [][]byte{plain(2), bytes.Clone(leak)}
-	b.Poll()
-	if len(b.network.TX) != 2 || !bytes.Equal(b.network.TX[1], leak) {
-		t.Errorf("forwarded %x", b.network.TX)
-	}
-	b.balance()
-	if c := b.Snapshot(); c.Links[0].ToNetwork.Leaked != 1 {
-		t.Errorf("leaked %d, want 1", c.Links[0].ToNetwork.Leaked)
-	}
-}
-
 func TestChainsArePulledUp(t *testing.T) {
 	b := newBed(t, nil)
 	whole := withINT(t, plain(1), nil)

@@ -113,6 +113,12 @@ func (b *Bed) Parse(frames ...[]byte) {
 	b.KeepLeft()
 }
 
+// Resolve finds or makes the flows of all packets with INT, as stage lookup does.
+func (b *Bed) Resolve() {
+	n := b.Fast.Len()
+	b.Fresh = b.Table.Resolve(b.Now, b.Fast.Keys[:n], b.Fast.Hashes[:n], b.Fast.Flows[:n], 1<<n-1)
+}
+
 // Free frees the packets of the burst, dropped or not.
 func (b *Bed) Free() {
 	b.Pool.FreeBulk(b.Vec, b.N)
