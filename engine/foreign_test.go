@@ -3,10 +3,8 @@ package engine
 import (
 	"bytes"
 	"encoding/binary"
-	"net/netip"
 	"testing"
 
-	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
@@ -178,59 +176,6 @@ func TestINTOfGEANT(t *testing.T) {
 	}
 	expect("slower", 2, 1)
 	b.balance()
-}
-
-// tooDeep is a packet behind more headers than the sink looks behind, of each kind.
-func tooDeep(f []byte) map[string][]byte {
-	ip := f[14:]
-	tags := append(append(bytes.Clone(f[:12]), bytes.Repeat([]byte{0x81, 0, 0, 1}, 9)...), f[12:]...)
-	labels := append(append(append(bytes.Clone(f[:12]), 0x88, 0x47), bytes.Repeat([]byte{0, 0, 0x10, 0x40}, 8)...), 0, 0, 0x11, 0x40)
-	tunnels := ip
-	for range 4 {
-		tunnels = ipv4(0, 4, tunnels)[14:]
-	}
-	extensions := append([]byte{2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x86, 0xdd, 0x60, 0, 0, 0}, 0, byte(len(ip)-20+16*8), 0, 64)
-	for range 2 {
-		a := netip.MustParseAddr("2001:db8::1").As16()
-		extensions = append(extensions, a[:]...)
-	}
-	for n := range 16 {
-		next := byte(0)
-		if n == 15 {
-			next = 17
-		}
-		extensions = append(extensions, next, 0, 1, 4, 0, 0, 0, 0)
-	}
-	return map[string][]byte{
-		"nine tags": tags, "nine labels": append(labels, ip...), "four tunnels": append(bytes.Clone(f[:14]), tunnels...),
-		"sixteen extension headers": append(extensions, ip[20:]...),
-	}
-}
-
-// TestTooDeep: what stands behind more headers than the sink looks behind is counted, and dropped where malformed =
-// "drop": INT or not.
-func TestTooDeep(t *testing.T) {
-	for of, f := range map[string][]byte{"with INT": withINT(t, plain(1), nil), "without INT": plain(1)} {
-		for name, frame := range tooDeep(f) {
-			t.Run(name+" "+of, func(t *testing.T) {
-				for _, drop := range []bool{false, true} {
-					b := newBed(t, func(r *Rules) { r.DropMalformed = drop })
-					b.network.RX = [][]byte{bytes.Clone(frame), bytes.Clone(frame)}
-					b.Poll()
-					b.step(2e6)
-					l := b.Snapshot().Links[0]
-					if l.Malformed[inthdr.ReasonTooDeep] != 2 {
-						t.Errorf("malformed %v", l.Malformed)
-					}
-					dropped := l.Direction[burst.ToHost].Dropped[burst.DropMalformed]
-					if drop && (dropped != 2 || len(b.host.TX) != 0) || !drop && (dropped != 0 || len(b.host.TX) != 2 || !bytes.Equal(b.host.TX[0], frame)) {
-						t.Errorf("drop %v: %d dropped, left %x", drop, dropped, b.host.TX)
-					}
-					b.balance()
-				}
-			})
-		}
-	}
 }
 
 // TestTooDeepUnderINT: once INT of the outer layer is gone, what is too deep inside

@@ -55,28 +55,6 @@ func TestDiscardIsReportedFirst(t *testing.T) {
 	}
 }
 
-func TestUnsoundPassesOrDrops(t *testing.T) {
-	bad := withINT(t, plain(1), nil)
-	bad[42] |= 0xc0 // an INT type that does not exist
-	for _, drop := range []bool{false, true} {
-		b := newBed(t, func(r *Rules) { r.DropMalformed = drop })
-		b.network.RX = [][]byte{bytes.Clone(bad), plain(2)}
-		b.Poll()
-		b.step(2e6)
-		want := [][]byte{bad, plain(2)}
-		if drop {
-			want = want[1:]
-		}
-		if len(b.host.TX) != len(want) || !bytes.Equal(b.host.TX[0], want[0]) {
-			t.Errorf("drop %v: forwarded %x", drop, b.host.TX)
-		}
-		if c := b.Snapshot(); c.Links[0].Malformed[inthdr.ReasonType] != 1 {
-			t.Errorf("drop %v: malformed %v", drop, c.Links[0].Malformed)
-		}
-		b.balance()
-	}
-}
-
 func TestChainsArePulledUp(t *testing.T) {
 	b := newBed(t, nil)
 	whole := withINT(t, plain(1), nil)
@@ -165,43 +143,4 @@ func TestWithoutWatches(t *testing.T) {
 		}
 	}
 	b.balance()
-}
-
-// TestCutShort: a packet that ends before its IP length says is marked as INT all the
-// same, as long as its UDP header is there.
-func TestCutShort(t *testing.T) {
-	whole := withINT(t, plain(1), nil)
-	for _, drop := range []bool{false, true} {
-		b := newBed(t, func(r *Rules) { r.DropMalformed = drop })
-		marked := 0
-		for n := 14; n < len(whole); n++ {
-			b.network.RX = append(b.network.RX, bytes.Clone(whole[:n]))
-			if n >= 42 {
-				marked++
-			}
-			if len(b.network.RX) == 32 || n == len(whole)-1 {
-				b.Poll()
-			}
-		}
-		b.step(2e6)
-		c := b.Snapshot()
-		d := c.Links[0].Direction[burst.ToHost]
-		if got := c.Links[0].Malformed[inthdr.ReasonTruncated]; got != uint64(marked) {
-			t.Errorf("%d truncated, want %d", got, marked)
-		}
-		want := 0
-		if drop {
-			want = marked
-		}
-		if d.Dropped[burst.DropMalformed] != uint64(want) || d.Received != d.Forwarded+uint64(want) || d.Received != uint64(len(whole)-14) {
-			t.Errorf("drop %v: %+v", drop, d)
-		}
-		for i, f := range b.host.TX {
-			if n := len(f); !bytes.Equal(f, whole[:n]) || !drop && n != 14+i {
-				t.Errorf("drop %v: packet %d of %d bytes was changed", drop, i, n)
-			}
-		}
-		b.sealed()
-		b.balance()
-	}
 }
