@@ -28,7 +28,7 @@ import (
 	"intsink/flows"
 )
 
-// Bed is a burst of a link between two ports in memory, and what stages share.
+// Bed is a burst of a link between two ports in memory, and what stages share: a detector with one watch, for new flows.
 type Bed struct {
 	*burst.Burst
 	Pool          *mbuf.Arena
@@ -48,7 +48,7 @@ func New(t testing.TB, c inthdr.Config) *Bed {
 	}
 	b := &Bed{
 		Burst: burst.New(), Pool: pool, Table: flows.New(flows.Config{Capacity: 1024, Seed: 7, IdleTimeout: 30e9}),
-		Detector: event.New(nil, 7), Network: enginetest.NewPort(pool), Host: enginetest.NewPort(pool), t: t,
+		Detector: event.New([]event.Policy{{Events: event.NewFlow.Set()}}, 7), Network: enginetest.NewPort(pool), Host: enginetest.NewPort(pool), t: t,
 	}
 	r := &burst.Reading{Locator: inthdr.NewLocator(c), Fast: fast.New(b.Table.Index(), b.Detector.View())}
 	r.Fast.Configure(r.Locator.Marks())
