@@ -164,8 +164,8 @@ func (b *bed) balance() {
 
 // Packets of package bursttest, by shorter names.
 var (
-	plain, withINT, tcpPacket, byDSCP = bursttest.Plain, bursttest.WithINT, bursttest.TCP, bursttest.ByDSCP
-	flowWith, sixTCP                  = bursttest.FlowWith, bursttest.SixTCP
-	tunnel, overIPv6, nestings        = bursttest.Tunnel, bursttest.OverIPv6, bursttest.Nestings
-	unhex, ipv4, udp, setECN          = bursttest.Unhex, bursttest.IPv4, bursttest.UDP, bursttest.SetECN
+	plain, withINT, byDSCP     = bursttest.Plain, bursttest.WithINT, bursttest.ByDSCP
+	flowWith, sixTCP           = bursttest.FlowWith, bursttest.SixTCP
+	tunnel, overIPv6, nestings = bursttest.Tunnel, bursttest.OverIPv6, bursttest.Nestings
+	unhex, ipv4, udp, setECN   = bursttest.Unhex, bursttest.IPv4, bursttest.UDP, bursttest.SetECN
 )

@@ -25,6 +25,7 @@ import (
 	"intsink/engine/fast"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
+	"intsink/engine/wire/strip"
 	"intsink/flows"
 )
 
@@ -117,6 +118,13 @@ func (b *Bed) Parse(frames ...[]byte) {
 func (b *Bed) Resolve() {
 	n := b.Fast.Len()
 	b.Fresh = b.Table.Resolve(b.Now, b.Fast.Keys[:n], b.Fast.Hashes[:n], b.Fast.Flows[:n], 1<<n-1)
+}
+
+// Strip takes the INT of one layer out of all packets that have it, as stage strip does.
+func (b *Bed) Strip() {
+	for _, i := range b.Fast.At[:b.Fast.Len()] {
+		b.Vec[i].Adj(strip.Strip(b.Vec[i].Bytes(), &b.Layers[i], &b.Info[i], &b.Outers[i]))
+	}
 }
 
 // Free frees the packets of the burst, dropped or not.

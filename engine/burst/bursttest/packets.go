@@ -200,3 +200,17 @@ func SetECN(b []byte, at int, ecn byte) {
 	h[10], h[11] = 0, 0
 	binary.BigEndian.PutUint16(h[10:], ^checksum.Sum(h[:20]))
 }
+
+// Adapting takes INT over UDP port 5000, DSCP 23 and GRE.
+func Adapting() inthdr.Config {
+	c, gre := ByPort(), uint16(0x88b6)
+	c.GREProtocol, c.DSCP = &gre, []inthdr.DSCP{{Value: 23, Mask: 63}}
+	return c
+}
+
+// Keeping is Adapting for sources that leave the L4 checksum as the host had sent it.
+func Keeping() inthdr.Config {
+	c := Adapting()
+	c.KeepChecksum = true
+	return c
+}
