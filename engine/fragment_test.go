@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/event"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/report"
 )
@@ -92,24 +91,4 @@ func TestFragmentsOfChains(t *testing.T) {
 			})
 		}
 	}
-}
-
-// TestFramesOfChains: reports of packets that belong to no flow have as much.
-func TestFramesOfChains(t *testing.T) {
-	flow := intgen.Flow{Proto: intgen.UDP, SrcPort: 1024, DstPort: 8000, Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1")}
-	marked := withINT(t, flow.Frame(7900, 1), nil)
-	marked[46] = 0x70 // version 7
-	b := longBed(t, func(r *Rules) {
-		r.DropMalformed = true
-		r.Watches[0].Policy.Events |= event.Malformed.Set() | event.Drop.Set()
-	})
-	b.burst.Vec[0], b.burst.N, b.burst.Now = b.chainOf(marked, 100, 2048), 1, b.now
-	b.stages.toHost(&b.links[0], b.burst)
-	b.exchange(&b.links[0], b.burst)
-	b.step(2e6)
-	got := b.sealed()
-	if len(got) != 1 || !bytes.Contains(got[0], marked[:6996]) {
-		t.Errorf("%d report packets; want one with 6996 bytes of the frame", len(got))
-	}
-	b.balance()
 }
