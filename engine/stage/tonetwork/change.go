@@ -53,7 +53,7 @@ func (s *Stage) strip(b *burst.Burst, i int) (status packet.Status, result inthd
 	return status, result
 }
 
-// undeliverable tells whether a packet is dropped when its INT is taken out, and why.
+// undeliverable tells whether a packet is dropped where its INT is to be taken out, and why.
 func undeliverable(i *inthdr.Info) (why burst.DropReason, drop bool) {
 	if i.Discard {
 		return burst.DropDiscard, true

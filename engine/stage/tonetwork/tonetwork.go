@@ -129,7 +129,13 @@ func (s *Stage) leak(b *burst.Burst, i int) {
 		b.DropPacket(i, burst.DropLeak)
 		l.Dropped, l.Why = true, burst.DropLeak
 	case StripLeaks:
-		b.Change |= 1 << i
+		why, drop := undeliverable(&b.Info[0])
+		if !drop {
+			b.Change |= 1 << i
+			break
+		}
+		b.DropPacket(i, why)
+		l.Dropped, l.Why = true, why
 	}
 	b.Leave(l)
 }

@@ -192,9 +192,19 @@ func TestStripOfLeaks(t *testing.T) {
 		b, _ := fromHosts(t, bursttest.InTunnels(), strip, marked)
 		b.Expect(original)
 	}
-	b, _ := fromHosts(t, bursttest.ByPort(), strip, bursttest.WithINT(t, bursttest.Plain(1), bursttest.Discarded))
-	b.Expect()
-	b.ExpectDropped(burst.DropDiscard, 1)
+	outer := bursttest.WithINT(t, bursttest.Plain(1), bursttest.Discarded)
+	_, inner := bursttest.Nestings()[0].Frames(t, bursttest.Discarded)
+	for name, x := range map[string]struct {
+		frame []byte
+		told  int // the drop of what is known at once is told with the leak
+	}{"outer": {outer, 1}, "inner": {inner, 2}} {
+		b, _ := fromHosts(t, bursttest.InTunnels(), strip, x.frame)
+		b.Expect()
+		b.ExpectDropped(burst.DropDiscard, 1)
+		if l := b.AllLeft(); len(l) != x.told || l[0].Event != event.Leak || !l[x.told-1].Dropped || l[x.told-1].Why != burst.DropDiscard {
+			t.Errorf("%s: left to report %+v", name, l)
+		}
+	}
 }
 
 // TestStrippedLeakBearsNoMark: a shim that carries the mark as the original DSCP does not bring it back.
