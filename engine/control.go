@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"intsink/engine/watch"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -106,6 +107,10 @@ func (w *Worker) PassAll(pass bool) { w.stages.passAll.Ask(pass) }
 // Adopted tells whether the worker has adopted r, which Reload handed over, and nothing
 // since. Safe from any goroutine.
 func (w *Worker) Adopted(r *Rules) bool { return w.control.adopted.Load() == r }
+
+// FlowsByWatch returns how many new flows each watch took so far, in their order, and last those that none took. Only the
+// worker's own goroutine may ask.
+func (w *Worker) FlowsByWatch() *[watch.None + 1]uint64 { return w.stages.detect.Taken() }
 
 // Snapshot copies the counters as they were when the worker last published
 // them, at most a few milliseconds ago. Safe from any goroutine.

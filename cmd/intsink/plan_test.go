@@ -12,6 +12,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 
 	"intsink/cmd/intsink/internal/plan"
+	"intsink/cmd/intsink/internal/simulate"
 )
 
 // planned is what plan makes of a capture with the configuration of replayFile, and
@@ -105,6 +106,39 @@ func TestPlanAgainst(t *testing.T) {
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in\n%s", want, stdout)
+		}
+	}
+}
+
+// TestFlowsByWatch: plan and replay say which watch took how many flows, also one that took none, and how many none took.
+func TestFlowsByWatch(t *testing.T) {
+	dir, in := t.TempDir(), threeSeconds(t)
+	const watches = `
+watch "few" {
+  match { source = "10.0.0.0/29" }
+}
+watch "none" {
+  match { source = "192.0.2.0/24" }
+}
+`
+	for rest, left := range map[string]string{"watch \"all\" {}\n": "all", "": ""} {
+		conf := write(t, filepath.Join(dir, "c.hcl"), strings.Replace(offline("udp_port = 5000"), "watch \"all\" { sample = 100 }\n", watches+rest, 1))
+		var p plan.Result
+		if err := json.Unmarshal([]byte(must(t, "plan", "--config", conf, "--in", in, "--format", "json")), &p); err != nil {
+			t.Fatal(err)
+		}
+		if want := []simulate.FlowsOfWatch{{Watch: "few", Flows: 8}, {Watch: "none"}, {Watch: left, Flows: 37}}; !slices.Equal(p.Flows.ByWatch, want) {
+			t.Errorf("plan: %+v, want %+v", p.Flows.ByWatch, want)
+		}
+		if left == "" {
+			left = "no watch"
+		}
+		want := "few 8, none 0, " + left + " 37\n"
+		if said := must(t, "plan", "--config", conf, "--in", in); !strings.Contains(said, conf+": by watch: "+want) {
+			t.Errorf("%q is not in\n%s", want, said)
+		}
+		if said := must(t, "replay", "--config", conf, "--in", in, "--out", filepath.Join(dir, "out"), "--reports", filepath.Join(dir, "rep")); !strings.Contains(said, "by watch   "+want) {
+			t.Errorf("%q is not in\n%s", want, said)
 		}
 	}
 }

@@ -30,6 +30,7 @@ type Stage struct {
 	facts       *watch.Facts       // of the packet at hand
 	observation *event.Observation // detectOne
 	blind       blind
+	taken       [watch.None + 1]uint64 // new flows, by the watch that took them
 }
 
 // New makes the stage of a worker; Adopt gives it its rules. Paths learns each path that a flow
@@ -40,6 +41,9 @@ func New(detector *event.Detector, paths *inspect.Paths, seed uint64) *Stage {
 
 // Adopt makes r the rules of the stage.
 func (s *Stage) Adopt(r Rules) { s.rules = r }
+
+// Taken are the new flows so far, by the watch that took them; those that none took are the last.
+func (s *Stage) Taken() *[watch.None + 1]uint64 { return &s.taken }
 
 // Begin makes b one of the next generation of rules, which are suspended or not: each flow is matched
 // against the new watches when its next packet comes.
@@ -122,7 +126,9 @@ func (s *Stage) detectOne(b *burst.Burst, j int) bool {
 			flow.MissedPackets()
 		}
 		flow.Generation = b.Generation
-		if flow.Watch = s.matchWatch(b, j); !fresh {
+		if flow.Watch = s.matchWatch(b, j); fresh {
+			s.taken[flow.Watch]++
+		} else {
 			s.detector.Rematch(b.Now, flow)
 		}
 	}

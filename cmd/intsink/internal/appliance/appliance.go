@@ -149,7 +149,7 @@ func (a *Appliance) startParts(ctx context.Context, parts []part) error {
 func (a *Appliance) Stop() error {
 	err := a.stop()
 	if err == nil {
-		slog.Info("stopped, all mbufs returned")
+		slog.Info("stopped, all mbufs returned; the process ends once the kernel has its memory back")
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/simulate"
 )
 
 // print writes the tables of the plan.
@@ -31,6 +32,9 @@ func (p *Result) print(w io.Writer) error {
 
 func (p *Result) printFlows(b *strings.Builder) {
 	fmt.Fprintf(b, "%s: %d flows watched, at most %d in the table, %d evicted\n", p.Config, p.Flows.Watched, p.Flows.Peak, p.Flows.Evicted)
+	if len(p.Flows.ByWatch) > 0 {
+		fmt.Fprintf(b, "%s: by watch: %s\n", p.Config, simulate.TextOfWatches(p.Flows.ByWatch))
+	}
 }
 
 func (p *Result) eventTable() table {

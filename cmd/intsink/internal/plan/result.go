@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"intsink/cmd/intsink/internal/simulate"
 	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
@@ -22,6 +23,8 @@ type Result struct {
 		Watched uint64 `json:"watched"`
 		Peak    uint64 `json:"peak"` // in the table, watched or not, at the end of a second
 		Evicted uint64 `json:"evicted"`
+
+		ByWatch []simulate.FlowsOfWatch `json:"by_watch"` // new flows, in the order of the watches; those that none took have no name
 	} `json:"flows"`
 	Events     []EventRow     `json:"events"` // those that occurred
 	Collectors []CollectorRow `json:"collectors"`
@@ -96,6 +99,7 @@ func (p *planner) result() *Result {
 		out.Packets.INT += n
 	}
 	out.Flows.Watched, out.Flows.Peak, out.Flows.Evicted = p.fired[event.NewFlow].total, p.flows, c.Evictions
+	out.Flows.ByWatch = p.WatchFlows(p.conf)
 	for e := range p.fired {
 		row := EventRow{Event: event.Event(e).String(), Fired: out.rate(&p.fired[e]), Reports: out.rate(&p.reported[e])}
 		row.Share = out.share(p.reported[e].total)

@@ -52,7 +52,7 @@ func replay(stdout io.Writer, c *conf.Config, f Options) error {
 	plain.Warn(os.Stderr)
 	in.Warn(os.Stderr)
 	r.warn(os.Stderr)
-	return simulate.PrintSummary(stdout, &r.counters)
+	return simulate.PrintSummary(stdout, &r.counters, r.WatchFlows(c))
 }
 
 // write takes the packets of in, the capture at path, through the worker, and writes both files,

@@ -5,7 +5,9 @@ package simulate
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
@@ -14,6 +16,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/burst"
 	"intsink/engine/reporting"
+	"intsink/engine/watch"
 	"intsink/engine/wire/report"
 )
 
@@ -31,6 +34,35 @@ type Worker struct {
 	Idle       int64               // how long a flow may be silent
 	vec        *mbuf.Vec
 	Backwards  int // packets with an earlier time than one before them
+}
+
+// FlowsOfWatch are the new flows that a watch took; of those that none took it is empty.
+type FlowsOfWatch struct {
+	Watch string `json:"watch"`
+	Flows uint64 `json:"flows"`
+}
+
+// WatchFlows returns how many flows each watch of c took, in their order, and how many none took, where there are any.
+func (w *Worker) WatchFlows(c *conf.Config) []FlowsOfWatch {
+	all, taken := []FlowsOfWatch{}, w.FlowsByWatch()
+	for i := range c.Watches {
+		all = append(all, FlowsOfWatch{c.Watches[i].Name, taken[i]})
+	}
+	if n := taken[watch.None]; n > 0 {
+		all = append(all, FlowsOfWatch{"", n})
+	}
+	return all
+}
+
+// TextOfWatches is one line of WatchFlows.
+func TextOfWatches(all []FlowsOfWatch) string {
+	text := make([]string, len(all))
+	for i, x := range all {
+		if text[i] = fmt.Sprintf("%s %d", x.Watch, x.Flows); x.Watch == "" {
+			text[i] = fmt.Sprintf("no watch %d", x.Flows)
+		}
+	}
+	return strings.Join(text, ", ")
 }
 
 // Ports are what a Worker has in place of the first link's ports.

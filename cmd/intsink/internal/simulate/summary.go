@@ -25,7 +25,7 @@ type Summary struct {
 
 // PrintSummary prints the counters of the first link, which is all that replay
 // runs. Entries that are zero are left out.
-func PrintSummary(w io.Writer, c *engine.Counters) error {
+func PrintSummary(w io.Writer, c *engine.Counters, watches []FlowsOfWatch) error {
 	l := &c.Links[0]
 	d := &l.Direction[burst.ToHost]
 	s := Summary{Received: d.Received, Forwarded: d.Forwarded, Dropped: map[string]uint64{}, Reports: map[string]uint64{}}
@@ -39,11 +39,11 @@ func PrintSummary(w io.Writer, c *engine.Counters) error {
 			s.Reports[event.Event(e).String()] = n
 		}
 	}
-	printText(w, c)
+	printText(w, c, watches)
 	return json.NewEncoder(w).Encode(s)
 }
 
-func printText(w io.Writer, c *engine.Counters) {
+func printText(w io.Writer, c *engine.Counters, watches []FlowsOfWatch) {
 	l := &c.Links[0]
 	d := &l.Direction[burst.ToHost]
 	fmt.Fprintf(w, "packets    received %d, forwarded %d\n", d.Received, d.Forwarded)
@@ -63,6 +63,9 @@ func printText(w io.Writer, c *engine.Counters) {
 		}
 	}
 	fmt.Fprintf(w, "flows      %d in the table, %d evicted\n", c.Flows, c.Evictions)
+	if len(watches) > 0 {
+		fmt.Fprintf(w, "by watch   %s\n", TextOfWatches(watches))
+	}
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
 		fmt.Fprintf(w, "collector  %s in %s\n", cli.Count(int(col.Reports), "report"), cli.Count(int(col.Packets), "packet"))
