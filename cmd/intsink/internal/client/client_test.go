@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -67,6 +69,16 @@ func TestNobodyOnTheInstalledSocket(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// TestWhoMayNotAsk: a socket that is there and may not be opened is no sink that has to be started.
+func TestWhoMayNotAsk(t *testing.T) {
+	for path, want := range map[string]string{installedSocket: "use sudo", "/tmp/api.sock": "use sudo"} {
+		cause := &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EACCES)}
+		if err := unixSink(path).unreachable(cause); !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "start it") {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }
 

@@ -107,6 +107,8 @@ func (s *Sink) unreachable(err error) error {
 		expected = "its http.tls.client_ca has to have signed the certificate of --cert"
 	case plain:
 		expected = "it has no http.tls: ask http://"
+	case s.where != s.base && errors.Is(err, os.ErrPermission):
+		expected = "root may ask there, and the user that the sink runs as: use sudo, or ask with --url"
 	case s.where == installedSocket:
 		expected = `start it, or say where its http.socket is with --socket or --config (a sink that systemd did not start has a socket only where http { socket = "/path" } of its configuration says so)`
 	case s.where != s.base:
