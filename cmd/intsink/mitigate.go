@@ -16,8 +16,8 @@ func newMitigateCommand() *cobra.Command {
 		Short: "Drop, police or count packets of a running sink by rules that end by themselves",
 		Long: `Add, list and remove rules by which a running sink drops packets on their way to the
 hosts: an attack, for as long as it lasts. Rules hold on links that have mitigation = true,
-count what they select, end after their time to live, and are gone after a restart; a reload
-leaves them alone. Of several rules that select a packet, the first decides.
+count what they select, and end after their time to live; reloads and restarts leave them
+alone. Of several rules that select a packet, the first decides.
 
 The sink is asked on its unix socket: at --socket, or where http.socket of the --config
 file says, by default where the systemd unit has it. Root may ask, and the user that the

@@ -4,13 +4,16 @@
 package appliance
 
 import (
+	"os"
+
 	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
+	"intsink/cmd/intsink/internal/statefile"
 	"intsink/conf"
 	"intsink/engine/aside/mitigate"
 )
 
-// makeMitigation makes the store of mitigation rules, which is empty at start, and its server.
+// makeMitigation makes the store of mitigation rules, with those of before a restart, and its server.
 func (a *Appliance) makeMitigation(c *conf.Config) (stop func(), err error) {
 	var links []string
 	for _, l := range c.Links {
@@ -26,6 +29,7 @@ func (a *Appliance) makeMitigation(c *conf.Config) (stop func(), err error) {
 		Store:   mitigation.NewStore(asides, links, a.clock, a.wallClock.Offset),
 		Control: a.control, DeviceBytes: a.deviceBytes,
 	}
+	a.mitigation.Store.Keep(statefile.Dir(os.Getenv))
 	return a.mitigation.Store.Close, nil
 }
 

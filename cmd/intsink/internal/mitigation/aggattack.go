@@ -36,6 +36,14 @@ type attack struct {
 // same tells whether b is the same attack.
 func (a *attack) same(b *attack) bool { return a.mac == b.mac && a.ip == b.ip && a.port == b.port }
 
+// fields are what attackOf makes a of; nil for none.
+func (a *attack) fields() map[string]string {
+	if a == nil {
+		return nil
+	}
+	return map[string]string{"src_mac": a.text, "dst_ip": a.ip.String(), "dst_port": strconv.Itoa(int(a.port))}
+}
+
 // startAttack serves POST /aggAttack as Transparent Security's controller does.
 func (s *Server) startAttack(who string, r *http.Request) control.Outcome {
 	fields, err := attackFields(r)

@@ -5,6 +5,7 @@
 //	rulejson.go   the JSON of a rule
 //	rulematch.go  compiles the texts of a match to numbers that workers compare
 //	rulestore.go  keeps the rules, hands them to the workers, ends them
+//	keep.go       keeps them over a restart
 //	server.go     the routes; aggattack.go those of Transparent Security
 //	command.go    the command
 package mitigation

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"intsink/cmd/intsink/internal/statefile"
 	"intsink/engine/aside/mitigate"
 )
 
@@ -25,6 +26,7 @@ type Store struct {
 	links   []string     // with mitigation
 	clock   func() int64 // of the workers, nanoseconds
 	wall    func() int64 // what the wall clock is ahead of it
+	keeper  *statefile.Keeper
 
 	mu     sync.Mutex
 	rules  []*entry // in order
@@ -58,8 +60,9 @@ func NewStore[W Worker](workers []W, links []string, clock, wall func() int64) *
 	return s
 }
 
-// Close ends all rules.
+// Close ends all rules; those that are kept hold again after the next start.
 func (s *Store) Close() {
+	s.keeper.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed, s.rules = true, nil
@@ -72,6 +75,14 @@ func (s *Store) Close() {
 // Add puts a rule behind those that there are. A repeated attack is one rule, which then
 // lasts longer.
 func (s *Store) Add(r *Request, by string, a *attack) (Rule, error) {
+	rule, err := s.add(r, by, a)
+	if err == nil {
+		s.keeper.Changed()
+	}
+	return rule, err
+}
+
+func (s *Store) add(r *Request, by string, a *attack) (Rule, error) {
 	m, action, err := r.compile()
 	if err != nil {
 		return Rule{}, err
@@ -107,6 +118,14 @@ func (s *Store) ofAttack(a *attack) int {
 
 // Remove ends the first rule that which tells, and returns it as it was.
 func (s *Store) Remove(which func(*entry) bool) (Rule, bool) {
+	rule, ok := s.remove(which)
+	if ok {
+		s.keeper.Changed()
+	}
+	return rule, ok
+}
+
+func (s *Store) remove(which func(*entry) bool) (Rule, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.removeEnded(s.clock())
@@ -190,6 +209,14 @@ const adoption = 200 * time.Millisecond
 
 // handOver gives the rules to the workers, and waits until they hold.
 func (s *Store) handOver() {
+	t := s.offer()
+	for late := time.Now().Add(adoption); !s.hold(t) && time.Now().Before(late); {
+		time.Sleep(time.Millisecond / 4)
+	}
+}
+
+// offer gives the rules to the workers, which take them over in their next tick.
+func (s *Store) offer() *mitigate.Table {
 	rules := make([]*mitigate.Rule, len(s.rules))
 	for i, e := range s.rules {
 		rules[i] = e.rule
@@ -198,9 +225,7 @@ func (s *Store) handOver() {
 	for _, w := range s.workers {
 		w.Mitigate(t)
 	}
-	for late := time.Now().Add(adoption); !s.hold(t) && time.Now().Before(late); {
-		time.Sleep(time.Millisecond / 4)
-	}
+	return t
 }
 
 // hold tells whether t is in force in all workers.

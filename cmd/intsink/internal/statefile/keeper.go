@@ -1,0 +1,108 @@
+// Keeper: writes a state file whenever what it has is changed, in a goroutine of its own.
+
+package statefile
+
+import (
+	"log/slog"
+	"time"
+)
+
+const (
+	keepPatience = 200 * time.Millisecond // of who changes something, for the disk
+	stopPatience = time.Second            // of the stop
+	tryAgain     = 10 * time.Second       // after a write that failed
+)
+
+// Keeper writes a file whenever Changed is called. A nil Keeper keeps nothing: there is no state folder.
+type Keeper struct {
+	what        string
+	save        func() error
+	asked       chan chan struct{} // who waits for a write
+	done, ended chan struct{}
+}
+
+// Keep makes a Keeper; save writes the file, which the log calls what.
+func Keep(what string, save func() error) *Keeper {
+	k := &Keeper{what: what, save: save, asked: make(chan chan struct{}, 64), done: make(chan struct{}), ended: make(chan struct{})}
+	go k.run()
+	return k
+}
+
+// Changed has the file written, and returns when it is, or after keepPatience: a disk that hangs holds nobody up. Where
+// asked is full, who waits in it has the present state written.
+func (k *Keeper) Changed() {
+	if k == nil {
+		return
+	}
+	written, late := make(chan struct{}), time.After(keepPatience)
+	select {
+	case k.asked <- written:
+	case <-late:
+		return
+	}
+	select {
+	case <-written:
+	case <-late:
+	}
+}
+
+// Stop writes what is not yet written.
+func (k *Keeper) Stop() {
+	if k == nil {
+		return
+	}
+	close(k.done)
+	select {
+	case <-k.ended:
+	case <-time.After(stopPatience):
+	}
+}
+
+func (k *Keeper) run() {
+	defer close(k.ended)
+	failing := false
+	for {
+		var again <-chan time.Time
+		if failing {
+			again = time.After(tryAgain)
+		}
+		var waiting []chan struct{}
+		stopping := false
+		select {
+		case w := <-k.asked:
+			waiting = append(waiting, w)
+		case <-again:
+		case <-k.done:
+			stopping = true
+		}
+		for more := true; more; {
+			select {
+			case w := <-k.asked:
+				waiting = append(waiting, w)
+			default:
+				more = false
+			}
+		}
+		if !stopping || failing || len(waiting) > 0 {
+			failing = k.write(failing)
+		}
+		for _, w := range waiting {
+			close(w)
+		}
+		if stopping {
+			return
+		}
+	}
+}
+
+// write writes the file, and tells in the log where that begins to fail, or no longer does.
+func (k *Keeper) write(failing bool) (fails bool) {
+	err := k.save()
+	switch {
+	case err != nil && !failing:
+		slog.Warn("cannot be kept over a restart; tried again every 10 s", "what", k.what, "err", err)
+	case err == nil && failing:
+		slog.Info("kept over a restart again", "what", k.what)
+	}
+	return err != nil
+}
