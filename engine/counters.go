@@ -3,12 +3,15 @@
 package engine
 
 import (
+	"slices"
+
 	"intsink/engine/aside/checksum"
 	"intsink/engine/aside/mitigate"
 	"intsink/engine/aside/passall"
 	"intsink/engine/aside/verify"
 	"intsink/engine/burst"
 	"intsink/engine/event"
+	"intsink/engine/metric"
 	"intsink/engine/reporting"
 	"intsink/engine/stage/parse"
 	"intsink/engine/stage/tonetwork"
@@ -26,15 +29,25 @@ type LinkCounters struct {
 }
 
 // Add adds o to c, to sum workers.
-func (c *LinkCounters) Add(o *LinkCounters) {
-	c.Counters.Add(&o.Counters)
-	c.Parse.Add(&o.Parse)
-	c.ToNetwork.Add(&o.ToNetwork)
-	c.PassAll.Add(&o.PassAll)
-	c.Checksum.Add(&o.Checksum)
-	c.Verify.Add(&o.Verify)
-	c.Mitigation.Add(&o.Mitigation)
-}
+func (c *LinkCounters) Add(o *LinkCounters) { metric.Add(c, o) }
+
+// LinkMetrics are the metrics of a link, in their order.
+var LinkMetrics = slices.Concat(
+	metric.Within(burst.Metrics, func(c *LinkCounters) *burst.Counters { return &c.Counters }),
+	metric.Within(checksum.Metrics, func(c *LinkCounters) *checksum.Counters { return &c.Checksum }),
+	metric.Within(parse.Metrics, func(c *LinkCounters) *parse.Counters { return &c.Parse }),
+	metric.Within(verify.Metrics, func(c *LinkCounters) *verify.Counters { return &c.Verify }),
+	metric.Within(tonetwork.Metrics, func(c *LinkCounters) *tonetwork.Counters { return &c.ToNetwork }),
+	metric.Within(passall.Metrics, func(c *LinkCounters) *passall.Counters { return &c.PassAll }),
+	metric.Within(mitigate.Metrics, func(c *LinkCounters) *mitigate.LinkCounters { return &c.Mitigation }),
+)
+
+// SumMetrics are those of all workers together, in their order.
+var SumMetrics = slices.Concat(
+	metric.Within(event.Entered, func(c *Counters) *event.Counters { return &c.Detector }),
+	metric.Within(reporting.Metrics, func(c *Counters) *reporting.Counters { return &c.Counters }),
+	metric.Within(event.Metrics, func(c *Counters) *event.Counters { return &c.Detector }),
+)
 
 // Counters is everything one worker counts. Only the worker writes its own
 // copy; everybody else reads snapshots (Worker.Snapshot).

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"intsink/engine/enginetest"
+	"intsink/engine/metric"
 	"intsink/engine/reporting"
 	"intsink/flows"
 )
@@ -36,7 +37,7 @@ func TestAddSumsEveryCounter(t *testing.T) {
 		add       func()
 	}{
 		{"link", &links, &moreLinks, func() { links.Add(&moreLinks) }},
-		{"collector", &collectors, &moreCollectors, func() { collectors.Add(&moreCollectors) }},
+		{"collector", &collectors, &moreCollectors, func() { metric.Add(&collectors, &moreCollectors) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			fill(c.sum, 1000)

@@ -4,6 +4,7 @@ package burst
 
 import (
 	"intsink/engine/event"
+	"intsink/engine/metric"
 	"intsink/engine/wire/inthdr"
 )
 
@@ -63,26 +64,42 @@ func (c *Counters) CountFlags(i *inthdr.Info) {
 	}
 }
 
-// Add adds o to c.
-func (c *Counters) Add(o *Counters) {
-	for d := range c.Direction {
-		c.Direction[d].add(&o.Direction[d])
-	}
-	for i := range c.INT {
-		c.INT[i] += o.INT[i]
-	}
-	for i := range c.Flagged {
-		c.Flagged[i] += o.Flagged[i]
-	}
-	for i := range c.Malformed {
-		c.Malformed[i] += o.Malformed[i]
-	}
-}
-
-func (c *DirectionCounters) add(o *DirectionCounters) {
-	c.Received += o.Received
-	c.Forwarded += o.Forwarded
-	for i := range c.Dropped {
-		c.Dropped[i] += o.Dropped[i]
-	}
+// Metrics are those of a link.
+var Metrics = []metric.Of[Counters]{
+	{Name: "intsink_received_packets_total", Help: "packets from the port; direction is to_host or to_network", Samples: func(c *Counters, to metric.Samples) {
+		for d := range NumDirections {
+			to.Add(c.Direction[d].Received, "direction", d)
+		}
+	}},
+	{Name: "intsink_forwarded_packets_total", Help: "packets that the other port took", Samples: func(c *Counters, to metric.Samples) {
+		for d := range NumDirections {
+			to.Add(c.Direction[d].Forwarded, "direction", d)
+		}
+	}},
+	{Name: "intsink_dropped_packets_total", Help: "packets that were freed instead", Samples: func(c *Counters, to metric.Samples) {
+		for d := range NumDirections {
+			for r, n := range c.Direction[d].Dropped {
+				to.Add(n, "direction", d, "reason", DropReason(r))
+			}
+		}
+	}},
+	{Name: "intsink_int_packets_total", Help: "INT packets by type: md, destination, mx", Samples: func(c *Counters, to metric.Samples) {
+		for i, n := range c.INT {
+			if inthdr.Type(i).Known() {
+				to.Add(n, "type", inthdr.Type(i))
+			}
+		}
+	}},
+	{Name: "intsink_int_flagged_packets_total", Help: "INT packets whose stack lacks hops, by flag: hop_limit (E, the hop limit was exceeded) or mtu_exceeded (M)", Samples: func(c *Counters, to metric.Samples) {
+		for i, n := range c.Flagged {
+			to.Add(n, "flag", Flag(i))
+		}
+	}},
+	{Name: "intsink_malformed_packets_total", Help: "packets marked as INT with something wrong, and those too deep to tell", Samples: func(c *Counters, to metric.Samples) {
+		for i, n := range c.Malformed {
+			if i > 0 {
+				to.Add(n, "reason", inthdr.Reason(i))
+			}
+		}
+	}},
 }

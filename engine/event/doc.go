@@ -18,6 +18,7 @@
 //	fabric.go, hotset.go, shared.go  queues, interfaces, links: tables, filter, state of all workers
 //	loss.go                          sequence numbers: loss, reordering, duplicates
 //	packetevents.go                  drop, hop_limit, mtu_exceeded; limits per port of malformed, leak, unknown_domain
+//	metrics.go                       metrics that the counters make
 //
 // To add an event, in this order:
 //

@@ -5,6 +5,7 @@ package reporting
 
 import (
 	"intsink/engine/event"
+	"intsink/engine/metric"
 )
 
 // Counters are the counters of one Reporter.
@@ -25,17 +26,46 @@ type CollectorCounters struct {
 	Shed             [event.NumEvents]uint64 // events of reports that its budget did not allow
 }
 
-// Add adds o to c, to sum workers.
-func (c *CollectorCounters) Add(o *CollectorCounters) {
-	c.Reports += o.Reports
-	c.Packets += o.Packets
-	c.Cut += o.Cut
-	for i := range c.Dropped {
-		c.Dropped[i] += o.Dropped[i]
-	}
-	for i := range c.Shed {
-		c.Shed[i] += o.Shed[i]
-	}
+// Metrics are those of all collectors together.
+var Metrics = []metric.Of[Counters]{
+	{Name: "intsink_reported_events_total", Help: "events of the reports that were built", Samples: func(c *Counters, to metric.Samples) {
+		for e, n := range c.Reported {
+			to.Add(n, "event", event.Event(e))
+		}
+	}},
+	{Name: "intsink_reports_news_total", Help: "reports that were built, by what they tell: change, flow (one begins or ends) or none (refreshes and samples)", Samples: func(c *Counters, to metric.Samples) {
+		for i, n := range c.News {
+			to.Add(n, "news", event.News(i))
+		}
+	}},
+	{Name: "intsink_shed_events_total", Help: "events of reports that no collector was sent because of its budget", Samples: func(c *Counters, to metric.Samples) {
+		for e, n := range c.Shed {
+			to.Add(n, "event", event.Event(e))
+		}
+	}},
+}
+
+// CollectorMetrics are those of a collector. Its exporter has drops of its own.
+var CollectorMetrics = []metric.Of[CollectorCounters]{
+	{Name: "intsink_reports_total", Help: "individual reports built", Samples: func(c *CollectorCounters, to metric.Samples) {
+		to.Add(c.Reports)
+	}},
+	{Name: "intsink_reports_cut_total", Help: "individual reports whose fragment ends inside of INT, so that hops are missing: see report.fragment", Samples: func(c *CollectorCounters, to metric.Samples) {
+		to.Add(c.Cut)
+	}},
+	{Name: "intsink_report_packets_total", Help: "report packets sealed, each with a sequence number", Samples: func(c *CollectorCounters, to metric.Samples) {
+		to.Add(c.Packets)
+	}},
+	{Name: "intsink_shed_reports_total", Help: "events of reports that the collector was not sent because of its budget", Samples: func(c *CollectorCounters, to metric.Samples) {
+		for e, n := range c.Shed {
+			to.Add(n, "event", event.Event(e))
+		}
+	}},
+	{Name: "intsink_report_drops_total", Help: "reports or report packets lost", Samples: func(c *CollectorCounters, to metric.Samples) {
+		for i, n := range c.Dropped {
+			to.Add(n, "reason", DropReason(i))
+		}
+	}},
 }
 
 // DropReason says why a report or report packet never reached the wire.

@@ -8,6 +8,7 @@ package checksum
 import (
 	"intsink/engine/aside"
 	"intsink/engine/burst"
+	"intsink/engine/metric"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
 )
@@ -24,13 +25,15 @@ type Counters struct {
 	Checksums [NumStates][NumStates]uint64 // of sampled INT packets: as they came, as they left
 }
 
-// Add adds o to c.
-func (c *Counters) Add(o *Counters) {
-	for before := range c.Checksums {
-		for after := range c.Checksums[before] {
-			c.Checksums[before][after] += o.Checksums[before][after]
+// Metrics are those of a link.
+var Metrics = []metric.Of[Counters]{
+	{Name: "intsink_checksum_samples_total", Help: "INT packets whose TCP or UDP checksum was verified as they came and as they left: good, bad or none; one in 1024, or one a second where there are fewer", Samples: func(c *Counters, to metric.Samples) {
+		for before := range c.Checksums {
+			for after, n := range c.Checksums[before] {
+				to.Add(n, "before", State(before), "after", State(after))
+			}
 		}
-	}
+	}},
 }
 
 // Aside samples checksums of one worker's packets.

@@ -3,6 +3,7 @@
 package mitigate
 
 import (
+	"intsink/engine/metric"
 	"sync/atomic"
 
 	"intsink/dpdk/mbuf"
@@ -18,6 +19,22 @@ type LinkCounters struct {
 	PassedBytes, DroppedBytes [NumActions]uint64
 }
 
+// Metrics are those of a link.
+var Metrics = []metric.Of[LinkCounters]{
+	{Name: "intsink_mitigation_packets_total", Help: "packets that a rule of mitigation selected: passed or dropped", Samples: func(c *LinkCounters, to metric.Samples) {
+		for a := range NumActions {
+			to.Add(c.Passed[a], "action", a, "result", "passed")
+			to.Add(c.Dropped[a], "action", a, "result", "dropped")
+		}
+	}},
+	{Name: "intsink_mitigation_bytes_total", Help: "bytes of these packets as they came, without FCS", Samples: func(c *LinkCounters, to metric.Samples) {
+		for a := range NumActions {
+			to.Add(c.PassedBytes[a], "action", a, "result", "passed")
+			to.Add(c.DroppedBytes[a], "action", a, "result", "dropped")
+		}
+	}},
+}
+
 func (c *LinkCounters) count(a Action, dropped bool, bytes int) {
 	if dropped {
 		c.Dropped[a]++
@@ -26,16 +43,6 @@ func (c *LinkCounters) count(a Action, dropped bool, bytes int) {
 	}
 	c.Passed[a]++
 	c.PassedBytes[a] += uint64(bytes)
-}
-
-// Add adds o to c.
-func (c *LinkCounters) Add(o *LinkCounters) {
-	for a := range c.Passed {
-		c.Passed[a] += o.Passed[a]
-		c.Dropped[a] += o.Dropped[a]
-		c.PassedBytes[a] += o.PassedBytes[a]
-		c.DroppedBytes[a] += o.DroppedBytes[a]
-	}
 }
 
 // Aside drops packets of one worker by rules, while there are any.

@@ -5,6 +5,7 @@ package passall
 
 import (
 	"encoding/binary"
+	"intsink/engine/metric"
 	"sync/atomic"
 
 	"intsink/engine/aside"
@@ -17,8 +18,12 @@ type Counters struct {
 	Passed uint64 // packets from the network that passed as they came
 }
 
-// Add adds o to c.
-func (c *Counters) Add(o *Counters) { c.Passed += o.Passed }
+// Metrics are those of a link.
+var Metrics = []metric.Of[Counters]{
+	{Name: "intsink_passed_packets_total", Help: "packets from the network that passed as they came, in mode pass or bypass; received and forwarded count them, too", Samples: func(c *Counters, to metric.Samples) {
+		to.Add(c.Passed)
+	}},
+}
 
 // Aside lets packets of one worker pass.
 type Aside struct {

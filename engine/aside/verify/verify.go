@@ -6,6 +6,7 @@
 package verify
 
 import (
+	"intsink/engine/metric"
 	"sync"
 
 	"intsink/dpdk/mbuf"
@@ -36,11 +37,13 @@ type Counters struct {
 	Verified [NumResults]uint64 // INT packets whose checksums were verified
 }
 
-// Add adds o to c.
-func (c *Counters) Add(o *Counters) {
-	for i := range c.Verified {
-		c.Verified[i] += o.Verified[i]
-	}
+// Metrics are those of a link.
+var Metrics = []metric.Of[Counters]{
+	{Name: "intsink_verified_packets_total", Help: "INT packets whose checksums were verified after their INT was removed, one in int.verify: good, bad (right as it came, wrong as it leaves) or unverifiable (it has none, or it was wrong as it came)", Samples: func(c *Counters, to metric.Samples) {
+		for i, n := range c.Verified {
+			to.Add(n, "result", Result(i))
+		}
+	}},
 }
 
 // BadPacket is an INT packet whose checksum was right as it came, and wrong as it left.

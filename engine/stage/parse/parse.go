@@ -4,6 +4,7 @@ package parse
 
 import (
 	"encoding/binary"
+	"intsink/engine/metric"
 	"math/bits"
 
 	"intsink/dpdk/mbuf"
@@ -20,6 +21,15 @@ import (
 // Counters are what the stage counts of one link.
 type Counters struct {
 	Quotes [quote.NumResults]uint64 // ICMP errors from the network that quote packets with INT
+}
+
+// Metrics are those of a link.
+var Metrics = []metric.Of[Counters]{
+	{Name: "intsink_icmp_quotes_total", Help: "ICMP errors towards the host that quote a packet with INT: restored, short (the quote ends within INT), malformed or left (no IP packet of its version without INT)", Samples: func(c *Counters, to metric.Samples) {
+		for i, n := range c.Quotes {
+			to.Add(n, "result", quote.Result(i))
+		}
+	}},
 }
 
 // QuoterOf makes what finds INT in quotes of packets whose INT is as c says.
@@ -218,11 +228,4 @@ func (s *Stage) truncatedINT(b *burst.Burst, i int) bool {
 		return false
 	}
 	return b.Link.Locator.Find(f, l, &b.Info[i], &b.Outers[i]) != inthdr.NotINT
-}
-
-// Add adds o to c.
-func (c *Counters) Add(o *Counters) {
-	for i := range c.Quotes {
-		c.Quotes[i] += o.Quotes[i]
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/fast"
+	"intsink/engine/metric"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
 )
@@ -54,12 +55,16 @@ type Counters struct {
 	Marked [NumMarkActions]uint64 // packets without INT from host to network that bore its mark
 }
 
-// Add adds o to c.
-func (c *Counters) Add(o *Counters) {
-	c.Leaked += o.Leaked
-	for i := range c.Marked {
-		c.Marked[i] += o.Marked[i]
-	}
+// Metrics are those of a link.
+var Metrics = []metric.Of[Counters]{
+	{Name: "intsink_leaked_packets_total", Help: "INT packets from the host side; int.leak says what becomes of them", Samples: func(c *Counters, to metric.Samples) {
+		to.Add(c.Leaked)
+	}},
+	{Name: "intsink_marked_packets_total", Help: "packets from the host side without INT that bear its mark: cleared (of a DSCP), dropped or forwarded", Samples: func(c *Counters, to metric.Samples) {
+		for i, n := range c.Marked {
+			to.Add(n, "action", MarkAction(i))
+		}
+	}},
 }
 
 // Rules say what becomes of INT and its mark from the hosts of one link.

@@ -9,15 +9,9 @@ import (
 
 	"intsink/cmd/internal/logging"
 	"intsink/engine"
-	"intsink/engine/aside/checksum"
-	"intsink/engine/aside/verify"
-	"intsink/engine/burst"
-	"intsink/engine/event"
 	"intsink/engine/histogram"
+	"intsink/engine/metric"
 	"intsink/engine/reporting"
-	"intsink/engine/stage/tonetwork"
-	"intsink/engine/wire/inthdr"
-	"intsink/engine/wire/quote"
 	"intsink/exporters"
 )
 
@@ -58,7 +52,7 @@ func (s *Source) writeMetrics(w io.Writer) error {
 // addWorkers adds what workers count: every number of engine.Counters is in some metric.
 func (s *Source) addWorkers(x *exposition, snapshots []engine.Counters, exported []exported) {
 	s.addLinks(x, snapshots)
-	s.addMitigation(x, snapshots)
+	s.addMitigation(x)
 	addEvents(x, snapshots)
 	s.addEpisodes(x)
 	addFlows(x, snapshots, s.Config().Flows.Places())
@@ -72,113 +66,40 @@ func (s *Source) addLinks(x *exposition, snapshots []engine.Counters) {
 		for w := range snapshots {
 			sum.Add(&snapshots[w].Links[i])
 		}
-		for d := range burst.NumDirections {
-			c := &sum.Direction[d]
-			x.add("intsink_received_packets_total", c.Received, "link", name, "direction", d)
-			x.add("intsink_forwarded_packets_total", c.Forwarded, "link", name, "direction", d)
-			for r, n := range c.Dropped {
-				x.add("intsink_dropped_packets_total", n, "link", name, "direction", d, "reason", burst.DropReason(r))
-			}
-		}
-		for t, n := range sum.INT {
-			if inthdr.Type(t).Known() {
-				x.add("intsink_int_packets_total", n, "link", name, "type", inthdr.Type(t))
-			}
-		}
-		for f, n := range sum.Flagged {
-			x.add("intsink_int_flagged_packets_total", n, "link", name, "flag", burst.Flag(f))
-		}
-		for r, n := range sum.Malformed {
-			if r > 0 {
-				x.add("intsink_malformed_packets_total", n, "link", name, "reason", inthdr.Reason(r))
-			}
-		}
-		for before := range sum.Checksum.Checksums {
-			for after, n := range sum.Checksum.Checksums[before] {
-				x.add("intsink_checksum_samples_total", n, "link", name, "before", checksum.State(before), "after", checksum.State(after))
-			}
-		}
-		for v, n := range sum.Verify.Verified {
-			x.add("intsink_verified_packets_total", n, "link", name, "result", verify.Result(v))
-		}
-		for r, n := range sum.Parse.Quotes {
-			x.add("intsink_icmp_quotes_total", n, "link", name, "result", quote.Result(r))
-		}
-		x.add("intsink_leaked_packets_total", sum.ToNetwork.Leaked, "link", name)
-		for a, n := range sum.ToNetwork.Marked {
-			x.add("intsink_marked_packets_total", n, "link", name, "action", tonetwork.MarkAction(a))
-		}
-		x.add("intsink_passed_packets_total", sum.PassAll.Passed, "link", name)
+		addAll(x, engine.LinkMetrics, &sum, "link", name)
 	}
 }
 
 func addEvents(x *exposition, snapshots []engine.Counters) {
-	var untracked uint64
+	var sum engine.Counters
 	for i := range snapshots {
-		untracked += snapshots[i].Detector.UntrackedHops
+		metric.Add(&sum, &snapshots[i])
 	}
-	x.add("intsink_untracked_hops_total", untracked)
-	addSequences(x, snapshots)
-	for n := range event.NumNews {
-		var reports uint64
-		for i := range snapshots {
-			reports += snapshots[i].News[n]
-		}
-		x.add("intsink_reports_news_total", reports, "news", n)
-	}
-	for e := range event.NumEvents {
-		var fired, reported, shed uint64
-		var suppressed [event.NumSuppressReasons]uint64
-		for i := range snapshots {
-			s := &snapshots[i]
-			fired += s.Detector.Fired[e]
-			reported += s.Reported[e]
-			shed += s.Shed[e]
-			for r := range suppressed {
-				suppressed[r] += s.Detector.Suppressed[e][r]
-			}
-		}
-		name := event.Event(e)
-		x.add("intsink_events_total", fired, "event", name)
-		x.add("intsink_reported_events_total", reported, "event", name)
-		x.add("intsink_shed_events_total", shed, "event", name)
-		for r, n := range suppressed {
-			x.add("intsink_suppressed_events_total", n, "event", name, "reason", event.SuppressReason(r))
-		}
+	addAll(x, engine.SumMetrics, &sum)
+}
+
+// addAll adds the samples of all metrics of counters c, in front of whose labels stand these.
+func addAll[C any](x *exposition, all []metric.Of[C], c *C, labels ...any) {
+	for i := range all {
+		all[i].Samples(c, &samples{x, all[i].Name, labels[:len(labels):len(labels)]})
 	}
 }
 
-// addSequences adds what sequence numbers and clocks told.
-func addSequences(x *exposition, snapshots []engine.Counters) {
-	var sum event.Counters
-	for i := range snapshots {
-		d := &snapshots[i].Detector
-		sum.Lost += d.Lost
-		sum.Reordered += d.Reordered
-		sum.Duplicates += d.Duplicates
-		sum.Restarts += d.Restarts
-		sum.ClockSkew += d.ClockSkew
-		for v, n := range d.Lacking {
-			sum.Lacking[v] += n
-		}
-		for v, n := range d.IPHops {
-			sum.IPHops[v] += n
-		}
-		sum.HopLatencies.Add(&d.HopLatencies)
-		sum.LinkLatencies.Add(&d.LinkLatencies)
-	}
-	x.add("intsink_lost_packets_total", sum.Lost)
-	x.add("intsink_reordered_packets_total", sum.Reordered)
-	x.add("intsink_duplicate_packets_total", sum.Duplicates)
-	x.add("intsink_sequence_restarts_total", sum.Restarts)
-	x.addTimes("intsink_hop_latency_seconds", &sum.HopLatencies, 0)
-	x.addTimes("intsink_link_latency_seconds", &sum.LinkLatencies, 0)
-	x.add("intsink_clock_skew_total", sum.ClockSkew)
-	for v, n := range sum.Lacking {
-		x.add("intsink_flows_lacking_total", n, "value", event.Lacking(v))
-	}
-	x.add("intsink_path_ip_hops_total", sum.IPHops[0], "int", "no")
-	x.add("intsink_path_ip_hops_total", sum.IPHops[1], "int", "yes")
+// samples adds those of one metric.
+type samples struct {
+	*exposition
+	name   string
+	labels []any
+}
+
+// Add implements metric.Samples.
+func (s *samples) Add(value uint64, labels ...any) {
+	s.add(s.name, value, append(s.labels, labels...)...)
+}
+
+// Times implements metric.Samples.
+func (s *samples) Times(h *histogram.Histogram, labels ...any) {
+	s.addTimes(s.name, h, 0, append(s.labels, labels...)...)
 }
 
 func addFlows(x *exposition, snapshots []engine.Counters, capacity int) {
@@ -249,7 +170,7 @@ func sealed(snapshots []engine.Counters, name string) (sum reporting.CollectorCo
 	for w := range snapshots {
 		for i := range snapshots[w].Collectors {
 			if c := &snapshots[w].Collectors[i]; c.Name == name {
-				sum.Add(c)
+				metric.Add(&sum, c)
 			}
 		}
 	}
@@ -264,15 +185,7 @@ func (s *Source) addCollectors(x *exposition, snapshots []engine.Counters, expor
 	for i := range exported {
 		e := &exported[i]
 		name, sum := e.Name, sealed(snapshots, e.Name)
-		x.add("intsink_reports_total", sum.Reports, "collector", name)
-		x.add("intsink_reports_cut_total", sum.Cut, "collector", name)
-		x.add("intsink_report_packets_total", sum.Packets, "collector", name)
-		for r, n := range sum.Dropped {
-			x.add("intsink_report_drops_total", n, "collector", name, "reason", reporting.DropReason(r))
-		}
-		for e, n := range sum.Shed {
-			x.add("intsink_shed_reports_total", n, "collector", name, "event", event.Event(e))
-		}
+		addAll(x, reporting.CollectorMetrics, &sum, "collector", name)
 		for r, n := range e.Dropped {
 			x.add("intsink_report_drops_total", n, "collector", name, "reason", exporters.DropReason(r))
 		}

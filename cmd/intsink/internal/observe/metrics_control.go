@@ -6,31 +6,17 @@ import (
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/livecapture"
-	"intsink/engine"
 	"intsink/engine/aside/mitigate"
 )
 
-// addMitigation adds how many rules there are, and what they did on each link.
-func (s *Source) addMitigation(x *exposition, snapshots []engine.Counters) {
+// addMitigation adds how many rules there are.
+func (s *Source) addMitigation(x *exposition) {
 	var rules [mitigate.NumActions]int
 	if s.Mitigation != nil {
 		rules = s.Mitigation.Store.Rules()
 	}
 	for a := range mitigate.NumActions {
 		x.add("intsink_mitigation_rules", uint64(rules[a]), "action", a)
-	}
-	for i, name := range s.Links {
-		var sum engine.LinkCounters
-		for w := range snapshots {
-			sum.Add(&snapshots[w].Links[i])
-		}
-		m := &sum.Mitigation
-		for a := range mitigate.NumActions {
-			x.add("intsink_mitigation_packets_total", m.Passed[a], "link", name, "action", a, "result", "passed")
-			x.add("intsink_mitigation_packets_total", m.Dropped[a], "link", name, "action", a, "result", "dropped")
-			x.add("intsink_mitigation_bytes_total", m.PassedBytes[a], "link", name, "action", a, "result", "passed")
-			x.add("intsink_mitigation_bytes_total", m.DroppedBytes[a], "link", name, "action", a, "result", "dropped")
-		}
 	}
 }
 
