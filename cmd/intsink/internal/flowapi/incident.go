@@ -75,6 +75,7 @@ func (in *API) incident(ctx context.Context, p *parameters) (any, error) {
 	now := in.Now()
 	from, to := p.when("from", now, now.Add(-series.Seconds*time.Second)), p.when("to", now, now)
 	filters, about := incidentFilters(p)
+	format := p.oneOf("format", "json", "text", "html")
 	if err := p.end(); err != nil {
 		return nil, err
 	}
@@ -92,6 +93,9 @@ func (in *API) incident(ctx context.Context, p *parameters) (any, error) {
 	in.addEpisodes(x)
 	in.addProblems(x)
 	x.judge()
+	if format != "json" {
+		return &document{format, in.Page(x, format)}, nil
+	}
 	return x, nil
 }
 

@@ -4,6 +4,7 @@
 package flowapi
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -183,15 +184,18 @@ func (c *cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
+// oneOf reads a word of a list, the first by default.
+func (p *parameters) oneOf(name string, words ...string) string {
+	word := cmp.Or(p.text(name), words[0])
+	if !slices.Contains(words, word) {
+		p.fail("%s = %q: must be one of %s", name, cli.Short(word), strings.Join(words, ", "))
+	}
+	return word
+}
+
 // paging reads limit, sort (one of sorts, the first by default) and cursor.
 func (p *parameters) paging(sorts ...string) paging {
-	g := paging{sort: p.text("sort"), limit: defaultLimit}
-	if g.sort == "" {
-		g.sort = sorts[0]
-	}
-	if !slices.Contains(sorts, g.sort) {
-		p.fail("sort = %q: must be one of %s", cli.Short(g.sort), strings.Join(sorts, ", "))
-	}
+	g := paging{sort: p.oneOf("sort", sorts...), limit: defaultLimit}
 	if n := number[uint32](p, "limit", 32); n != nil {
 		if g.limit = int(*n); g.limit < 1 || g.limit > maxLimit {
 			p.fail("limit = %d: must be 1 to %d", g.limit, maxLimit)

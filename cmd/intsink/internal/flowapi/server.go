@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -25,7 +26,8 @@ type API struct {
 	timeout time.Duration // of one request
 	turns   turns         // workers answer one request at a time
 
-	Problems func() []*problem.Problem // of the sink and the network, of the last day; nil: nobody looks
+	Problems func() []*problem.Problem               // of the sink and the network, of the last day; nil: nobody looks
+	Page     func(x *Incident, format string) string // an incident for people: as text, or a page of HTML
 
 	Counts *series.Counts // what there is a history of besides places; whoever looks at counters fills it
 	Wall   func() int64   // by how much the wall clock is ahead of clock; nil: by nothing
@@ -113,6 +115,10 @@ func (in *API) handle(answer func(context.Context, *parameters) (any, error)) ht
 			body = map[string]string{"error": err.Error()}
 		}
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(in.timeout)) // a client that does not read holds the answer no longer
+		if p, is := body.(*document); is {
+			p.write(w)
+			return
+		}
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		if status == http.StatusMethodNotAllowed {
 			w.Header().Set("Allow", "GET, HEAD")
@@ -128,6 +134,19 @@ func (in *API) handle(answer func(context.Context, *parameters) (any, error)) ht
 		}
 		e.Encode(body) // fails where nobody listens any more
 	}
+}
+
+// document is an answer for people.
+type document struct{ format, text string }
+
+// write writes a document, which may load and run nothing: in it stands what packets and peers said.
+func (p *document) write(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Type", map[string]string{"text": "text/plain", "html": "text/html"}[p.format]+"; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	io.WriteString(w, p.text) // fails where nobody listens any more
 }
 
 // ask puts a query to every worker, once it is this request's turn.

@@ -11,6 +11,7 @@ import (
 	"html"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -46,18 +47,18 @@ func Run(ctx context.Context, stdout io.Writer, o *Options) error {
 		return errors.New("write one of --flow A,B, --host ADDRESS, --node ID")
 	}
 	return client.Show(ctx, stdout, &o.Sink, client.Question{Path: "/api/v1/incident?" + q.Encode()}, func(x *flowapi.Incident) string {
-		return page(x, o.Sink.Format, o.Sink.Names(ctx))
+		return Page(x, o.Sink.Format, o.Sink.Names(ctx))
 	})
 }
 
-// page is the incident as text, or as a page of HTML that needs nothing else.
-func page(x *flowapi.Incident, format string, book *names.Book) string {
+// Page is the incident as text, or as a page of HTML that needs nothing else.
+func Page(x *flowapi.Incident, format string, book *names.Book) string {
 	body := text(x, book)
 	if format == "text" {
 		return x.Title() + "\n\n" + body
 	}
 	title := html.EscapeString(x.Title())
-	return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + title + "</title></head>\n<body><h1>" + title + "</h1>\n<pre>" + html.EscapeString(body) + "</pre></body></html>\n"
+	return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><title>" + title + "</title></head>\n<body><main><h1>" + title + "</h1>\n<pre>" + html.EscapeString(body) + "</pre></main></body></html>\n"
 }
 
 func text(x *flowapi.Incident, book *names.Book) string {
@@ -86,12 +87,14 @@ func text(x *flowapi.Incident, book *names.Book) string {
 		w.Flush()
 	}
 	for _, p := range x.Problems {
-		book.Place(p.Place)
+		own := *p // others read p
+		own.Place = slices.Clone(p.Place)
+		book.Place(own.Place)
 		until := "now"
 		if p.Until != nil {
 			until = p.Until.Format("15:04:05")
 		}
-		fmt.Fprintf(&b, "\nproblem %d, %s to %s: %s: %s %s", p.ID, p.Since.Format("15:04:05"), until, p.Where(), p.What, p.Amount())
+		fmt.Fprintf(&b, "\nproblem %d, %s to %s: %s: %s %s", p.ID, p.Since.Format("15:04:05"), until, own.Where(), p.What, p.Amount())
 	}
 	c := &x.Coverage
 	fmt.Fprintf(&b, "\ncoverage: %s, %d without a path; %d of %d hops and segments told, %d without what is usual; %d packets lost\n",

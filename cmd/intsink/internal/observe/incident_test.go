@@ -63,9 +63,16 @@ func TestIncident(t *testing.T) {
 			t.Errorf("%s: %s %q %q, want %s %q %q", name, x.Verdict, x.At, x.Why, c.verdict, c.at, c.why)
 		}
 	}
-	for query, want := range map[string]string{"": "one of", "host=10.0.0.1&node=3": "one of", "flow=10.0.0.1": "two addresses", "host=x": "an address", "node=1&from=48h": "further back", "node=1&x=1": "known are"} {
+	for query, want := range map[string]string{"": "one of", "host=10.0.0.1&node=3": "one of", "flow=10.0.0.1": "two addresses", "host=x": "an address", "node=1&from=48h": "further back", "node=1&x=1": "known are", "node=1&format=pdf": "json, text, html"} {
 		if w := s.ask("/api/v1/incident?" + query); w.Code != 400 || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%q: %d %s", query, w.Code, w.Body)
+		}
+	}
+	for format, want := range map[string][2]string{"text": {"text/plain; charset=utf-8", "network slow at node 202\n"}, "html": {"text/html; charset=utf-8", "<h1>network slow at node 202</h1>"}} {
+		w := s.ask("/api/v1/incident?node=202&format=" + format)
+		h := w.Result().Header
+		if h.Get("Content-Type") != want[0] || !strings.HasPrefix(h.Get("Content-Security-Policy"), "default-src 'none'") || !strings.Contains(w.Body.String(), want[1]) {
+			t.Errorf("%s: %v\n%s", format, h, w.Body)
 		}
 	}
 }

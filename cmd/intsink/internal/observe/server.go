@@ -20,6 +20,7 @@ import (
 	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/incident"
 	"intsink/cmd/intsink/internal/names"
 	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/openapi"
@@ -110,6 +111,11 @@ func (s *Source) handler() http.Handler {
 	return s.Control.Guard(mux)
 }
 
+// incident is an incident for people, with the names that are in force.
+func (s *Source) incident(x *flowapi.Incident, format string) string {
+	return incident.Page(x, format, names.Of(&s.Config().Names))
+}
+
 // routes are all of handler's, with nobody before them.
 func (s *Source) routes() *router {
 	if s.Live == nil {
@@ -122,7 +128,7 @@ func (s *Source) routes() *router {
 		s.Network = network.New()
 	}
 	s.api = flowapi.New(s.Workers, s.Clock)
-	s.api.Wall, s.api.Problems = s.WallClock, s.Problems.All
+	s.api.Wall, s.api.Problems, s.api.Page = s.WallClock, s.Problems.All, s.incident
 	mux, questions := newRouter(), s.questions()
 	mux.patterns = questions.patterns
 	shared := sharing.New(questions, func(r *http.Request) string { // those on the socket come before all others, and wait for none
