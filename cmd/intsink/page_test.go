@@ -240,6 +240,7 @@ func TestPageShowsWhatIsWrong(t *testing.T) {
 	b.moved()
 	b.flows()
 	b.rest()
+	b.history()
 	p.make(t, "lose")
 	b.view("now", `[...document.querySelectorAll('.problems li.error')].some(p => p.innerText.includes('Loss between'))`)
 	b.act(r)
@@ -280,7 +281,6 @@ func (b *browser) slowAndFull() {
 	b.view("now", `[...document.querySelectorAll('.problems li')].some(p => p.innerText.includes('node 302, egress 12, queue 2') && p.innerText.includes('`+culprit+`'))`)
 	b.wait(`[...document.querySelectorAll('.problems li')].some(p => p.innerText.includes('node 202'))`)
 	b.wait(`[...document.querySelectorAll('.problems li')].some(p => p.innerText.includes('node 203'))`)
-	b.picture("now")
 	b.axe("Now")
 	b.view("queues", row("302:12:2", "congested for"))
 	b.wait(`document.querySelector('tr[data-id="302:12:2"] td[data-name="times usual"]').innerText.includes('×')`)
@@ -290,6 +290,37 @@ func (b *browser) slowAndFull() {
 	b.wait(`!!document.querySelector('.timelines .episode') && document.querySelectorAll('.bars rect').length > 1`)
 	b.axe("Queues")
 	b.picture("queues")
+}
+
+// history: what was before the page was opened is there at once, in lines and charts.
+func (b *browser) history() {
+	b.t.Helper()
+	const older = `(n) => n > performance.now() / 10000 + 2` // more cells of ten seconds than began since
+	b.do(chromedp.Reload())
+	b.view("queues/302:12:2", `!!document.querySelector('.timelines')`)
+	b.wait(`(` + older + `)(document.querySelectorAll('.timelines svg[aria-label^="queue 302:12:2,"] .cell').length)`)
+	b.wait(`(` + older + `)(document.querySelector('.chart .s0')?.getAttribute('d').split(/[ML]/).length)`)
+	b.js(`location.hash = 'now'`)
+	b.wait(`[...document.querySelectorAll('.problems li')].filter(p => p.querySelector('.spark path')?.getAttribute('d').includes('L')).length >= 2`)
+	b.axe("Now with lines")
+	b.picture("now")
+	b.view("segments/?link=101-202", `document.querySelectorAll('.chart .series').length === 3`)
+	b.axe("a segment")
+	b.view("queues/?node=202", `!!document.querySelector('a.button')`)
+	b.was("node=202", "<h1>network slow at node 202</h1>")
+}
+
+// was follows a question whether it was the network to its page, which has a text.
+func (b *browser) was(question, text string) {
+	b.t.Helper()
+	path, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](fmt.Sprintf(`document.querySelector('a.button[href*=%q]').href`, question)))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	page := openPage(b.t, b.base, strings.TrimPrefix(path, b.base))
+	page.wait(fmt.Sprintf(`document.body.innerHTML.includes(%q)`, text))
+	page.axe("incident")
+	page.picture("incident")
 }
 
 // moved: the map has the ghost of the switch that is gone, and everything in it is a link.
@@ -328,6 +359,8 @@ func (b *browser) flows() {
 	b.js(`location.hash = 'flows/` + slowed + `'`)
 	b.wait(`document.querySelector('#why .slowest')?.parentElement.innerText.startsWith('node 202') && document.querySelector('#why .slowest').parentElement.innerText.includes('×')`)
 	b.axe("why")
+	b.was("flow=10.1.0.15,10.3.1.11", "node 202")
+	b.was("host=10.3.1.11", "coverage:")
 	b.picture("flows")
 	b.view("flows", `!!document.querySelector('#flow-filter')`)
 	for filter, rows := range map[string]int{"10.1.0.15": 1, "10.1.0.0/16": 20, "10.3.2.12": 8, "40042": 1, "10.9.0.0/16": 0} {

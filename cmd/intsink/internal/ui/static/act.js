@@ -2,7 +2,7 @@
 // sink keeps who asked for what.
 import { html, useState, useRef, useEffect } from './vendor/htm-preact-3.1.1.js';
 import { usePoll, send, stream, setToken, hasToken } from './api.js';
-import { Table } from './parts.js';
+import { Table, matchOf } from './parts.js';
 import { ago, count } from './format.js';
 
 export function Act({ rest, status }) {
@@ -24,13 +24,6 @@ function Confirm({ text, act, close }) {
   useEffect(() => { box.current.showModal(); }, []);
   return html`<dialog ref=${box} onClose=${close} aria-labelledby="sure"><p id="sure">${text}</p>
     <p class="buttons"><button type="button" id="yes" class="main" onClick=${() => { close(); act(); }}>Do it</button> <button type="button" onClick=${close}>Leave it</button></p></dialog>`;
-}
-
-// matchOf is the match of a flow's id, such as udp:10.0.0.1:1-10.0.0.2:2.
-function matchOf(flow) {
-  const m = /^(\w+):\[?([0-9a-fA-F.:]+?)\]?(?::(\d+))?-\[?([0-9a-fA-F.:]+?)\]?(?::(\d+))?$/.exec(flow);
-  if (!m) return {};
-  return { protocol: m[1], source: m[2], source_port: m[3], destination: m[4], destination_port: m[5] };
 }
 
 const fields = [['source', 'source address or prefix'], ['destination', 'destination address or prefix'], ['protocol', 'protocol'], ['source_port', 'source port'], ['destination_port', 'destination port']];

@@ -94,3 +94,6 @@ export function usePoll(path, parameters = {}, every = 2000) {
   }, [key, every]);
   return state;
 }
+
+// items are those of a list's last answer.
+export const items = (poll) => (poll.data ? poll.data.items : []);

@@ -95,16 +95,14 @@ function Tabs({ here, open }) {
 
 // toggleTheme turns the theme around and keeps it in this browser.
 function toggleTheme() {
-  const dark = document.documentElement.dataset.theme
-    ? document.documentElement.dataset.theme === 'dark'
-    : matchMedia('(prefers-color-scheme: dark)').matches;
-  setTheme(dark ? 'light' : 'dark');
-  localStorage.setItem('theme', dark ? 'light' : 'dark');
+  localStorage.setItem('theme', document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark');
+  setTheme();
 }
 
-function setTheme(theme) {
-  if (theme) document.documentElement.dataset.theme = theme;
-}
+// setTheme sets the theme that was kept, or that of the system.
+const system = matchMedia('(prefers-color-scheme: dark)');
+const setTheme = () => { document.documentElement.dataset.theme = localStorage.getItem('theme') || (system.matches ? 'dark' : 'light'); };
 
-setTheme(localStorage.getItem('theme'));
+setTheme();
+system.addEventListener('change', setTheme);
 render(html`<${App} />`, document.getElementById('app'));

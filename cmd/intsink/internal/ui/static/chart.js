@@ -1,7 +1,7 @@
 // Charts as SVG: lines over time, bars of an episode. No colour is told by a style attribute,
 // which the page's Content-Security-Policy forbids: classes and attributes alone.
 import { html, useState } from './vendor/htm-preact-3.1.1.js';
-import { clock } from './format.js';
+import { clock, hms } from './format.js';
 
 const W = 900, H = 180, left = 64, right = 8, top = 8, bottom = 22;
 
@@ -48,7 +48,13 @@ export function Chart({ title, times, series, span = 600, show }) {
       ${names.map((n, k) => html`<path class=${'series s' + k} d=${line(times, series[n].map((v, j) => (times[j] < end - span ? null : v)), x, y)} />`)}
       ${at != null && html`<path class="cursor" d=${`M${x(times[i])} ${top}V${H - bottom}`} />`}</svg>
     <ul class="legend">${names.map((n, k) => html`<li><span class=${'key s' + k}></span>${n} <b>${i < 0 ? '–' : show(series[n][i])}</b></li>`)}
-      <li class="quiet"><time>${i < 0 ? '' : clock(1000 * times[i]).slice(0, 8)}</time></li></ul></figure>`;
+      <li class="quiet"><time>${i < 0 ? '' : hms(1000 * times[i])}</time></li></ul></figure>`;
+}
+
+// Spark is a line without axes, as high as a line of text.
+export function Spark({ label, times, values }) {
+  const high = Math.max(1, ...values), end = times[times.length - 1];
+  return html`<svg class="spark" viewBox="0 0 120 20" preserveAspectRatio="none" role="img" aria-label=${label}><path class="series s0" d=${line(times, values, (t) => 119 * (1 - (end - t) / 600), (v) => 18 - (16 * v) / high)} /><title>${label}</title></svg>`;
 }
 
 // Bars draws columns of values, such as the windows of an episode; line is drawn above them on a scale of its own.

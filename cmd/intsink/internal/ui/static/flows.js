@@ -1,7 +1,7 @@
 // Flows, by packets, latency or losses, and why one of them is reported or not.
 import { html, useState, useEffect } from './vendor/htm-preact-3.1.1.js';
-import { usePoll } from './api.js';
-import { State, Table, Nodes, Flow, Mark } from './parts.js';
+import { usePoll, items } from './api.js';
+import { State, Table, Nodes, Flow, Mark, Was, matchOf, bad } from './parts.js';
 import { ns, count, ago, times, ratio, level } from './format.js';
 
 const sorts = [['packets', 'most packets'], ['bytes', 'most bytes'], ['last_seen', 'seen last'], ['latency', 'highest latency, whole path'], ['hop_latency', 'highest latency, one hop']];
@@ -15,7 +15,7 @@ export function Flows({ rest }) {
   const parameters = { sort, limit: 50, ...parse(filter) };
   const poll = usePoll('flows', parameters);
   const picked = rest && !rest.startsWith('?') ? rest : null;
-  const rows = poll.data ? poll.data.items : [];
+  const rows = items(poll);
   return html`<form class="filters" onSubmit=${(e) => e.preventDefault()}>
       <label>order <select id="flow-sort" value=${sort} onChange=${(e) => setSort(e.target.value)}>${sorts.map(([v, t]) => html`<option value=${v}>${t}</option>`)}</select></label>
       <label>filter <input id="flow-filter" size="36" placeholder="10.0.0.18 or destination=10.0.0.0/8 node=112" value=${filter} onChange=${(e) => setFilter(e.target.value)} /></label>
@@ -38,7 +38,7 @@ const columns = [
   { name: 'latency at last report', number: true, value: (f) => f.latency_ns, cell: (f) => ns(f.latency_ns) },
   { name: 'slowest hop then', number: true, value: (f) => f.max_hop_latency_ns, cell: (f) => ns(f.max_hop_latency_ns) },
   { name: 'path', cell: (f) => html`<${Nodes} nodes=${f.nodes} />` },
-  { name: 'lost', number: true, value: (f) => f.lost, cell: (f) => html`<span class=${f.lost > 0 ? 'wrong' : ''}>${count(f.lost)}</span>` },
+  { name: 'lost', number: true, value: (f) => f.lost, cell: (f) => bad(f.lost) },
   { name: 'last report', value: (f) => f.last_report, cell: lastReport },
 ];
 
@@ -55,6 +55,12 @@ function parse(text) {
   return all;
 }
 
+// askedOf are the questions about the network of a flow: between its hosts, and of each of them.
+function askedOf(id) {
+  const { source, destination } = matchOf(id);
+  return source ? { [`flow=${source},${destination}`]: 'between these hosts', [`host=${source}`]: source, [`host=${destination}`]: destination } : {};
+}
+
 // Why shows what one flow is compared with, and what was reported of it.
 function Why({ id }) {
   const poll = usePoll('flows/' + encodeURIComponent(id));
@@ -63,6 +69,7 @@ function Why({ id }) {
     <a class="close" href="#flows" aria-label="close">×</a>
     <h2><code>${id}</code></h2>
     <${State} poll=${poll} rows=${1} empty="" />
+    <${Was} of=${askedOf(id)} />
     ${f && html`<dl>
       <dt>watch</dt><dd>${f.watch == null ? 'none: INT is removed, nothing is reported' : f.watch} <span class="quiet">worker ${f.worker}</span></dd>
       <dt>seen</dt><dd>${count(f.packets)} packets, ${count(f.bytes)} bytes; last ${ago(f.last_seen, Date.parse(f.now))}</dd>

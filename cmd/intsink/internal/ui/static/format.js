@@ -51,7 +51,8 @@ export function ago(time, now = Date.now()) {
 
 const two = (n) => String(n).padStart(2, '0');
 
-// clock shows the time of day of a time, to the millisecond; hours and seconds of it are its beginnings.
+// clock shows the time of day of a time, to the millisecond; hms to the second.
+export const hms = (time) => clock(time).slice(0, 8);
 export function clock(time) {
   const d = new Date(time);
   return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}.${String(d.getMilliseconds()).padStart(3, '0')}`;

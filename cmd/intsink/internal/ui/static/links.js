@@ -1,25 +1,27 @@
 // Links and taps of the sink: rates, drops by reason, INT by type, what is malformed; charts of
 // the last ten minutes; the ports below them.
 import { html } from './vendor/htm-preact-3.1.1.js';
-import { State, Table, Reasons } from './parts.js';
+import { State, Table, Reasons, bad } from './parts.js';
 import { Chart } from './chart.js';
+import { useHistory } from './history.js';
 import { count, sum } from './format.js';
 
 export function Links({ status, rates }) {
   const s = status.data;
   const rows = s ? s.links.flatMap((l) => l.directions.map((d) => ({ ...d, link: l, key: `${l.name} ${d.direction}` }))) : [];
   const rate = (row) => rates.links[row.key] || {};
-  const h = rates.history;
+  const h = useHistory('links', {}, 5);
+  const by = (what, times) => Object.fromEntries(h.items.filter((i) => i[what].some((n) => n)).map((i) => [`${i.link} ${i.direction.replace('_', ' ')}`, i[what].map((n) => (n == null ? null : (n * times) / 5))]));
   return html`<${State} poll=${status} rows=${rows.length} empty="No link is configured: add a link block, see docs/configuration.md." />
     ${rows.length > 0 && html`
-    <div class="charts"><${Chart} title="Received, packets/s" times=${h.times} series=${h.packets} show=${count} />
-    <${Chart} title="Received at each port, bit/s" times=${h.times} series=${h.bits} show=${count} /></div>
+    ${h && html`<div class="charts"><${Chart} title="Received, packets/s" times=${h.times} series=${by('packets', 1)} show=${count} />
+    <${Chart} title="Received, bit/s" times=${h.times} series=${by('bytes', 8)} show=${count} /></div>`}
     <${Table} caption="Links of this sink" id=${(r) => r.key} rows=${rows} columns=${[
       { name: 'link', value: (r) => r.key, cell: (r) => html`<b>${r.link.name}</b>` },
       { name: 'direction', value: (r) => r.direction, cell: (r) => r.direction.replace('_', ' ') },
       { name: 'received/s', number: true, value: (r) => rate(r).received, cell: (r) => count(rate(r).received) },
       { name: 'forwarded/s', number: true, value: (r) => rate(r).forwarded, cell: (r) => count(rate(r).forwarded) },
-      { name: 'dropped/s', number: true, value: (r) => rate(r).dropped, cell: (r) => html`<span class=${rate(r).dropped > 0 ? 'wrong' : ''}>${count(rate(r).dropped)}</span>` },
+      { name: 'dropped/s', number: true, value: (r) => rate(r).dropped, cell: (r) => bad(rate(r).dropped) },
       { name: 'received', number: true, value: (r) => r.received, cell: (r) => count(r.received) },
       { name: 'dropped', value: (r) => sum(r.dropped), cell: (r) => html`<span class=${sum(r.dropped) > 0 ? 'wrong' : ''}><${Reasons} of=${r.dropped} /></span>` },
     ]} />
@@ -32,7 +34,6 @@ export function Links({ status, rates }) {
     <${Ports} ports=${s.ports} rates=${rates.ports} />`}`;
 }
 
-const bad = (n) => html`<span class=${n > 0 ? 'wrong' : ''}>${count(n)}</span>`;
 
 const Ports = ({ ports, rates }) => html`<${Table} caption="Ports" id=${(p) => p.name} rows=${ports} columns=${[
   { name: 'port', value: (p) => p.name, cell: (p) => html`<b>${p.name}</b>` },

@@ -2,7 +2,6 @@
 // shows it: a mode other than full, a bypass, a configuration on trial, one that went back, until the
 // next reload, and a ring that was full.
 import { html } from './vendor/htm-preact-3.1.1.js';
-import { count } from './format.js';
 
 export function Notices({ status }) {
   const lines = status ? notices(status) : [];

@@ -1,6 +1,7 @@
 // Now: what is wrong, a line for each problem, else what was looked at; and what was wrong in the last day.
 import { html, useEffect } from './vendor/htm-preact-3.1.1.js';
 import { State, Mark, Flow, nodeName } from './parts.js';
+import { Lately } from './history.js';
 import { ago, lasts, count, amount, times, percent, sum } from './format.js';
 
 export function Now({ problems, status, rates }) {
@@ -29,6 +30,7 @@ function Problem({ p }) {
     <div class="first"><${Mark} is=${p.severity === 'error' ? 'high' : 'raised'} /> <b class="kind">${kind(p)}</b>
       <a class="place" href=${viewOf(p)}>${where(p)}</a>
       ${p.value != null && html`<span class="value"><b>${amount(p.value, p.unit)}</b>${p.usual ? ` ${times(p.value / p.usual)} its usual ${amount(p.usual, p.unit)}` : ''}</span>`}
+      <${Lately} p=${p} />
       <span class="since" title=${p.since}>for ${lasts(p.since)}</span></div>
     ${(e.culprits || []).length > 0 && html`<div><${Who} e=${e} to=${viewOf(p)} /></div>`}
     <div>${upper(p.what)}. ${e.from && html`Before: <b>${e.from}</b>, now: <b>${e.to}</b>. `}<span class="quiet">${e.why ? e.why + '. ' : ''}${upper(p.todo)}.</span></div>

@@ -46,6 +46,9 @@ export function Reasons({ of, none = 'none' }) {
   return html`<span>${all.map(([name, n], i) => html`${i ? ', ' : ''}<code>${name}</code> ${count(n)}`)}</span>`;
 }
 
+// bad is a number that is wrong unless it is 0.
+export const bad = (n) => html`<span class=${n > 0 ? 'wrong' : ''}>${count(n)}</span>`;
+
 // Mark says by shape and colour how something is: high (or an error), raised (or a warning), well, over.
 export const Mark = ({ is }) => html`<span class=${'mark ' + is} aria-hidden="true">${{ high: '●', raised: '▲', well: '✓', over: '○', gone: '◌' }[is] || ''}</span>`;
 
@@ -61,8 +64,7 @@ export const wayName = (way) => way.split(' > ').map(nodeName).join(' › ');
 
 // hostsOf says who sends to whom in a flow, where one of both has a name.
 function hostsOf(id) {
-  const ends = id.match(/:(.+):\d+-(.+):\d+/);
-  const [a, b] = ends ? ends.slice(1).map((x) => x.replace(/[[\]]/g, '')) : [];
+  const { source: a, destination: b } = matchOf(id);
   return a && (names.hosts[a] || names.hosts[b]) ? `${names.hosts[a] || a} › ${names.hosts[b] || b}` : '';
 }
 
@@ -83,3 +85,13 @@ export const asked = (rest) => (rest.startsWith('?') ? Object.fromEntries(new UR
 
 // Only says that an address shows a part of a view, and leads to all of it.
 export const Only = ({ view, rest }) => (rest.startsWith('?') ? html`<p class="quiet">Only ${rest.slice(1).replaceAll('&', ', ').replaceAll('=', ' ')}. <a href=${'#' + view}>Show all</a></p>` : null);
+
+// matchOf is the match of a flow's id, such as udp:10.0.0.1:1-10.0.0.2:2.
+export function matchOf(flow) {
+  const m = /^(\w+):\[?([0-9a-fA-F.:]+?)\]?(?::(\d+))?-\[?([0-9a-fA-F.:]+?)\]?(?::(\d+))?$/.exec(flow);
+  if (!m) return {};
+  return { protocol: m[1], source: m[2], source_port: m[3], destination: m[4], destination_port: m[5] };
+}
+
+// Was asks, by questions with titles, whether it was the network: each answer is a page of its own.
+export const Was = ({ of }) => html`<p>Was it the network? ${Object.entries(of).map(([question, title]) => html`<a class="button" target="_blank" href=${`../api/v1/incident?${question}&format=html`}>${title}</a> `)}</p>`;

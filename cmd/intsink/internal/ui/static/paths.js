@@ -1,10 +1,11 @@
 // The path map: nodes from left to right in the order in which packets cross them, coloured by how many times
 // their usual latency they have now, with ghosts of what is gone; below it the paths, and how they changed.
 import { html, useState } from './vendor/htm-preact-3.1.1.js';
-import { usePoll } from './api.js';
+import { usePoll, items } from './api.js';
 import { State, Table, Nodes, Flow, Only, asked, nodeName, portName } from './parts.js';
+import { Past } from './history.js';
 import { layout } from './layout.js';
-import { ns, count, ago, clock, times, ratio, level } from './format.js';
+import { ns, count, ago, times, ratio, level, hms } from './format.js';
 
 const lately = 600000; // for so long a change is shown
 
@@ -14,8 +15,8 @@ export function Paths({ rest, nodes, problems }) {
   const changes = usePoll('changes', { limit: 200, since: new Date(Math.floor(Date.now() / 60000) * 60000 - lately).toISOString() }, 3000);
   const segments = usePoll('links', { limit: 1000 }, 5000);
   const queues = usePoll('queues', { limit: 1000, sort: 'latency' }, 5000);
-  const all = paths.data ? paths.data.items : [];
-  const moved = (changes.data ? changes.data.items : []).filter((c) => Date.now() - Date.parse(c.time) < lately);
+  const all = items(paths);
+  const moved = items(changes).filter((c) => Date.now() - Date.parse(c.time) < lately);
   const fresh = new Set(moved.map((c) => c.to.id));
   const rows = byNodes(all);
   const picked = rows.find((g) => g.paths.some((p) => p.id === rest));
@@ -30,11 +31,10 @@ export function Paths({ rest, nodes, problems }) {
       { name: 'seen', value: (g) => g.last_seen, cell: (g) => ago(g.last_seen) },
       { name: 'by interfaces', number: true, value: (g) => g.paths.length, cell: (g) => html`<a href=${'#paths/' + g.id}>${g.paths.length}</a>` },
     ]} />`}
-    ${picked && html`<${Ports} group=${picked} picked=${rest} fresh=${fresh} />`}
+    ${picked && html`<${Past} what="paths" of=${{ id: picked.paths.some((p) => p.id === rest) ? rest : picked.id }} title="Latency of all hops of this path" /><${Ports} group=${picked} picked=${rest} fresh=${fresh} />`}
     ${moved.length > 0 && html`<${Changes} moved=${moved} />`}`;
 }
 
-const items = (poll) => (poll.data ? poll.data.items : []);
 
 // byNodes puts paths that cross the same nodes together: they differ in interfaces. One that is not described stays alone.
 function byNodes(paths) {
@@ -76,7 +76,7 @@ function Changes({ moved }) {
     { name: 'from', value: (g) => g.from.join(' '), cell: (g) => html`<${Nodes} nodes=${g.from} />` },
     { name: 'to', value: (g) => g.to.join(' '), cell: (g) => html`<${Nodes} nodes=${g.to} />` },
     { name: 'flows', number: true, value: (g) => g.count, cell: (g) => count(g.count) },
-    { name: 'last', value: (g) => g.time, cell: (g) => html`<time>${clock(g.time).slice(0, 8)}</time> <span class="quiet">${ago(g.time)}</span>` },
+    { name: 'last', value: (g) => g.time, cell: (g) => html`<time>${hms(g.time)}</time> <span class="quiet">${ago(g.time)}</span>` },
     { name: 'one of them', cell: (g) => g.flow && html`<${Flow} id=${g.flow} />` },
   ]} />`;
 }

@@ -1,26 +1,30 @@
 // Queues: their latency over the last ten minutes, a row each, and their episodes of congestion as timelines; one episode
 // opens to who filled the queue, and who waited in it.
 import { html } from './vendor/htm-preact-3.1.1.js';
-import { usePoll } from './api.js';
-import { State, Table, Flow, NodeLink, Mark, Only, asked, slowItself, portName } from './parts.js';
+import { usePoll, items } from './api.js';
+import { State, Table, Flow, NodeLink, Mark, Only, asked, slowItself, nodeName, Was, portName } from './parts.js';
 import { Bars } from './chart.js';
-import { ns, count, ago, lasts, clock, percent, times, ratio, level } from './format.js';
+import { Past, useHistory } from './history.js';
+import { ns, count, ago, lasts, percent, times, ratio, level, hms } from './format.js';
 
-const cell = 10000, cells = 60, span = cell * cells;
+const span = 600000, lines = 40;
 
 export function Queues({ rest }) {
   const [id, wanted] = rest.split('/');
   const of = asked(rest);
   const poll = usePoll('queues', { limit: 500, sort: 'latency', ...of });
   const found = usePoll('episodes', { limit: 256, node: of.node });
-  const rows = poll.data ? poll.data.items : [];
-  const episodes = found.data ? found.data.items : [];
-  remember(rows);
+  const rows = items(poll);
+  const episodes = items(found);
+  const past = useHistory('queues', { limit: lines, node: of.node });
+  const [node, egress, queue] = id.split(':'), placed = queue && { node, egress: egress === '-' ? '' : egress, queue };
   const mine = episodes.filter((e) => queueOf(e) === id);
   const picked = mine.find((e) => String(e.id) === wanted) || mine[0];
-  const ids = [...new Set([...rows.map((q) => q.id), ...episodes.filter(recent).map(queueOf)])].sort();
+  const ids = [...new Set([...rows.map((q) => q.id), ...episodes.filter(recent).map(queueOf), ...(past ? past.items : []).map(queueOf)])];
   return html`<${Only} view="queues" rest=${rest} /><${State} poll=${poll} rows=${ids.length} empty="No queue to look at: none was out of the ordinary lately. Where packets carry no queue and no latency (instruction bits 2 and 3), none will be." />
-    ${ids.length > 0 && html`<${Timelines} ids=${ids} rows=${rows} episodes=${episodes} picked=${id} />`}
+    ${ids.length > 0 && html`<${Timelines} ids=${ids.slice(0, lines).sort()} more=${ids.length - lines} rows=${rows} past=${past} episodes=${episodes} picked=${id} />`}
+    ${of.node && html`<${Was} of=${{ [`node=${of.node}`]: `at node ${nodeName(of.node)}` }} />`}
+    ${placed && html`<${Past} what="queues" of=${placed} title=${'Latency of queue ' + id} />`}
     ${picked && html`<${Episode} e=${picked} q=${rows.find((q) => q.id === id)} all=${mine} />`}
     ${rows.length > 0 && html`<${Table} caption="Queues" id=${(q) => q.id} rows=${rows} picked=${id} pick=${(q) => 'queues/' + q.id} sort=${{ column: 1, down: true }} columns=${columns} />`}`;
 }
@@ -39,43 +43,30 @@ const columns = [
   { name: 'seen', value: (q) => q.last_seen, cell: (q) => ago(q.last_seen) },
 ];
 
-// memory outlives the view: another tab and back, and it is still there.
-const memory = new Map();
-
-// remember keeps the worst level of each queue in each cell of time.
-function remember(rows) {
-  const now = Math.floor(Date.now() / cell);
-  for (const q of rows) {
-    const row = memory.get(q.id) || {};
-    if (Date.now() - Date.parse(q.last_seen) < cell) {
-      const [was, is] = [row[now], { ns: q.latency_ns, level: q.congested ? 'high' : level(q.latency_ns, q.usual) }];
-      if (!was || is.ns >= was.ns) row[now] = is;
-    }
-    for (const at of Object.keys(row)) if (at <= now - cells) delete row[at];
-    memory.set(q.id, row);
-  }
-}
-
 // Timelines has a row for each queue: its level in each ten seconds, and above it a bar for each episode.
-function Timelines({ ids, rows, episodes, picked }) {
-  const now = Date.now(), first = Math.floor(now / cell) - cells + 1;
+function Timelines({ ids, more, rows, past, episodes, picked }) {
+  const now = Date.now();
   const x = (t) => Math.max(0, Math.min(600, 600 * (1 - (now - t) / span)));
   const bar = (e) => ({ from: x(Date.parse(e.begin)), to: Math.max(x(Date.parse(e.begin)) + 3, x(e.end ? Date.parse(e.end) : now)) });
+  const cells = (id) => {
+    const i = past && past.items.find((p) => queueOf(p) === id), l = i && i.latency_ns;
+    return l && l.median.map((v, k) => v != null && html`<rect class=${'cell ' + level(v, i.usual)} x=${x(1000 * past.times[k])} y="8" width="9.5" height="14"><title>${hms(1000 * past.times[k])}: ${ns(v)}, up to ${ns(l.max[k])}</title></rect>`);
+  };
   const row = (id) => {
     const q = rows.find((r) => r.id === id);
     return html`<a key=${id} class=${'label' + (picked === id ? ' picked' : '')} href=${'#queues/' + id}><${Mark} is=${q && q.congested ? 'high' : ''} /> ${id}</a>
       <svg viewBox="0 0 600 22" preserveAspectRatio="none" role="group" aria-label=${`queue ${id}, the last ten minutes`}>
-        ${Object.entries(memory.get(id) || {}).map(([at, v]) => html`<rect class=${'cell ' + v.level} x=${(at - first) * 10} y="8" width="9.5" height="14"><title>${clock(at * cell).slice(0, 8)}: ${ns(v.ns)}</title></rect>`)}
+        ${cells(id)}
         ${episodes.filter((e) => recent(e) && queueOf(e) === id).slice(0, 40).map((e) => html`<a href=${`#queues/${id}/${e.id}`} aria-label=${says(e)}>
           <rect class="episode" x=${bar(e).from} y="0" width=${bar(e).to - bar(e).from} height="22"><title>${says(e)}</title></rect></a>`)}</svg>`;
   };
-  return html`<figure class="timelines"><div class="grid">${ids.slice(0, 40).map(row)}</div>
+  return html`<figure class="timelines"><div class="grid">${ids.map(row)}</div>
     <div class="axis"><span>10 minutes ago</span><span>5</span><span>now</span></div>
     <figcaption><ul class="legend" aria-label="legend"><li><span class="key high"></span>● congested, or more than 8 × its usual latency</li><li><span class="key raised"></span>▲ more than 2 ×</li><li><span class="key usual"></span>as usual</li></ul>
-      A bar is an episode of congestion: open it for who filled the queue.${ids.length > 40 ? ` ${ids.length - 40} more queues are in the table.` : ''}</figcaption></figure>`;
+      Each cell is the median of ten seconds. A bar is an episode of congestion: open it for who filled the queue.${more > 0 ? ` ${more} more queues are in the table.` : ''}</figcaption></figure>`;
 }
 
-const says = (e) => `episode at ${clock(e.begin).slice(0, 8)}, ${e.end ? 'lasted ' + lasts(e.begin, Date.parse(e.end)) : 'still open'}, up to ${ns(e.peak_latency_ns)}`;
+const says = (e) => `episode at ${hms(e.begin)}, ${e.end ? 'lasted ' + lasts(e.begin, Date.parse(e.end)) : 'still open'}, up to ${ns(e.peak_latency_ns)}`;
 
 // Episode is one of them: how long, how bad, who filled the queue, who waited.
 function Episode({ e, q, all }) {
@@ -83,7 +74,7 @@ function Episode({ e, q, all }) {
   const to = (x, text) => x && html` · <a href=${`#queues/${queueOf(x)}/${x.id}`}>${text}</a>`;
   const slowest = Math.max(1, ...e.victims.map((v) => v.added_ns));
   return html`<section id="episode" class="panel" aria-label="episode">
-    <h2><${Mark} is=${e.end ? 'over' : 'high'} /> Queue ${queueOf(e)}: ${e.end ? `congested from ${clock(e.begin).slice(0, 8)} for ${duration(e)}` : `congested since ${clock(e.begin).slice(0, 8)}, for ${duration(e)}`}</h2>
+    <h2><${Mark} is=${e.end ? 'over' : 'high'} /> Queue ${queueOf(e)}: ${e.end ? `congested from ${hms(e.begin)} for ${duration(e)}` : `congested since ${hms(e.begin)}, for ${duration(e)}`}</h2>
     <p>${ns(e.peak_latency_ns)} at the peak${e.usual_latency_ns ? `, ${times(e.peak_latency_ns / e.usual_latency_ns)} its usual ${ns(e.usual_latency_ns)}` : ''}${e.peak_occupancy != null ? `; occupancy ${count(e.peak_occupancy)}` : ''}; ${count(e.packets)} packets, ${count(e.bytes)}B.
       <span class="quiet">${all.length > 1 ? `Episode ${all.length - at} of ${all.length}` : ''}${to(all[at + 1], 'the one before')}${to(all[at - 1], 'the next one')}</span></p>
     ${slowItself(e) && html`<p><b>The queue is no longer than usual: the node itself is slow.</b> The flows with the most bytes do not fill it.</p>`}

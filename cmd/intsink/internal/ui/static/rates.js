@@ -1,14 +1,11 @@
-// Rates out of the counters of /api/v1/status: what changed between two answers,
-// and the last ten minutes of it, kept in this browser only.
+// Rates out of the counters of /api/v1/status: what changed between two answers.
 import { useRef } from './vendor/htm-preact-3.1.1.js';
 import { sum } from './format.js';
 
-const keep = 300; // answers, two seconds apart
-
 // useRates returns {total, links: {"name direction": {received, forwarded, dropped}},
-// ports: {name: {rx, tx}} in bits a second, history: {times, packets, bits}} for the status s.
+// ports: {name: {rx, tx}} in bits a second} for the status s.
 export function useRates(s) {
-  const memory = useRef({ before: null, now: empty(), times: [], packets: {}, bits: {} });
+  const memory = useRef({ before: null, now: { total: null, links: {}, ports: {} } });
   const m = memory.current;
   if (!s || m.before === s) return m.now;
   const old = m.before;
@@ -32,16 +29,6 @@ export function useRates(s) {
       total += r.received;
     }
   }
-  m.times = [...m.times, Date.parse(s.now) / 1000].slice(-keep);
-  m.packets = longer(m.packets, m.times.length, Object.entries(links).map(([name, r]) => [name.replace('_', ' '), r.received]));
-  m.bits = longer(m.bits, m.times.length, Object.entries(ports).map(([name, r]) => [name, r.rx]));
-  m.now = { total, links, ports, history: { times: m.times, packets: m.packets, bits: m.bits } };
+  m.now = { total, links, ports };
   return m.now;
-}
-
-const empty = () => ({ total: null, links: {}, ports: {}, history: { times: [], packets: {}, bits: {} } });
-
-// longer appends one point to each series; those that are new begin with holes.
-function longer(series, length, values) {
-  return Object.fromEntries(values.map(([name, v]) => [name, [...(series[name] || new Array(length - 1).fill(null)), v].slice(-length)]));
 }
