@@ -53,11 +53,11 @@ func Run(ctx context.Context, stdout io.Writer, o *Options) error {
 
 // Page is the incident as text, or as a page of HTML that needs nothing else.
 func Page(x *flowapi.Incident, format string, book *names.Book) string {
-	body := text(x, book)
+	title, body := book.Text(x.Title()), text(x, book)
 	if format == "text" {
-		return x.Title() + "\n\n" + body
+		return title + "\n\n" + body
 	}
-	title := html.EscapeString(x.Title())
+	title = html.EscapeString(title)
 	return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><title>" + title + "</title></head>\n<body><main><h1>" + title + "</h1>\n<pre>" + html.EscapeString(body) + "</pre></main></body></html>\n"
 }
 
@@ -66,7 +66,7 @@ func text(x *flowapi.Incident, book *names.Book) string {
 	const at = "2006-01-02 15:04:05"
 	fmt.Fprintf(&b, "%s, %s to %s UTC\n", x.About, x.From.Format(at), x.To.Format(at))
 	for _, why := range x.Why {
-		fmt.Fprintf(&b, "  %s\n", why)
+		fmt.Fprintf(&b, "  %s\n", book.Text(why))
 	}
 	for i := range x.Paths {
 		var nodes []string
@@ -82,7 +82,7 @@ func text(x *flowapi.Incident, book *names.Book) string {
 		fmt.Fprintln(w, "PLACE\tUSUAL\tMEDIAN\tP99\tMAX\tSLOW STEPS")
 		for i := range x.Places {
 			p := &x.Places[i]
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d of %d\n", p.Place, latency(p.UsualNs), latency(p.MedianNs), latency(p.P99Ns), latency(p.MaxNs), p.SlowSteps, p.Steps)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d of %d\n", book.Text(p.Place), latency(p.UsualNs), latency(p.MedianNs), latency(p.P99Ns), latency(p.MaxNs), p.SlowSteps, p.Steps)
 		}
 		w.Flush()
 	}

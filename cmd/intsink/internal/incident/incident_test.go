@@ -12,6 +12,7 @@ import (
 
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/names"
 	"intsink/cmd/intsink/internal/problem"
 )
 
@@ -66,6 +67,21 @@ func TestPage(t *testing.T) {
 		if _, err := run("text", o); err == nil {
 			t.Errorf("%+v is taken", o)
 		}
+	}
+}
+
+// TestNames: nodes have their names in the page, whose problems stay as they were: others read them.
+func TestNames(t *testing.T) {
+	x, book := answer(), &names.Book{Nodes: map[uint32]names.Node{202: {Name: "spine2"}, 9: {Name: "no"}}}
+	x.Places = append(x.Places, flowapi.PlaceItem{Place: "from 101 to 202"})
+	text := Page(x, "text", book)
+	for _, want := range []string{"network slow at node spine2\n\n", "  node spine2: 306us, 66 x", "\nfrom 101 to spine2  -", "\nproblem 3, 09:00:00 to now: node spine2 (202): ", " 09:00:00 to 2026-11-24"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if got := x.Problems[0].Place[0].Name; got != "" {
+		t.Errorf("the problem has the name %q now", got)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -128,6 +129,24 @@ func (b *Book) Steps(way string) string {
 		}
 	}
 	return strings.Join(steps, " > ")
+}
+
+var (
+	places  = regexp.MustCompile(`\bnode [0-9]+|\bfrom [0-9]+ to [0-9]+`)
+	numbers = regexp.MustCompile(`[0-9]+`)
+)
+
+// Text puts names to the nodes of a sentence: "node 202", "from 101 to 202".
+func (b *Book) Text(s string) string {
+	return places.ReplaceAllStringFunc(s, func(place string) string {
+		return numbers.ReplaceAllStringFunc(place, func(n string) string {
+			id, err := strconv.ParseUint(n, 10, 32)
+			if err != nil {
+				return n
+			}
+			return b.Node(uint32(id))
+		})
+	})
 }
 
 // Flag adds the flag that wants numbers.

@@ -1,6 +1,6 @@
 // Now: what is wrong, a line for each problem, else what was looked at; and what was wrong in the last day.
 import { html, useEffect } from './vendor/htm-preact-3.1.1.js';
-import { State, Mark, Flow, nodeName } from './parts.js';
+import { State, Mark, Flow, nodeName, wayName } from './parts.js';
 import { Lately } from './history.js';
 import { ago, lasts, count, amount, times, percent, sum } from './format.js';
 
@@ -33,7 +33,7 @@ function Problem({ p }) {
       <${Lately} p=${p} />
       <span class="since" title=${p.since}>for ${lasts(p.since)}</span></div>
     ${(e.culprits || []).length > 0 && html`<div><${Who} e=${e} to=${viewOf(p)} /></div>`}
-    <div>${upper(p.what)}. ${e.from && html`Before: <b>${e.from}</b>, now: <b>${e.to}</b>. `}<span class="quiet">${e.why ? e.why + '. ' : ''}${upper(p.todo)}.</span></div>
+    <div>${upper(p.what)}. ${e.from && html`Before: <b>${wayName(e.from)}</b>, now: <b>${wayName(e.to)}</b>. `}<span class="quiet">${e.why ? e.why + '. ' : ''}${upper(p.todo)}.</span></div>
     ${(e.flows || []).length > 0 && html`<details><summary>${e.flows.length} of its flows</summary>${e.flows.map((f) => html`<${Flow} key=${f} id=${f} /> `)}</details>`}</li>`;
 }
 
