@@ -22,8 +22,8 @@ func newModeCommand() *cobra.Command {
   pass    packets pass as they came, unparsed, with their INT
   bypass  as pass, and the switch of bypass { command } takes packets around the sink
 
-No mode drops a packet that full would not. What is asked for lasts until the next intsink mode or a restart,
-over reloads. Where overload { mode } lets the load of the workers ask for a mode, too, the
+No mode drops a packet that full would not. What is asked for lasts until the next intsink mode,
+over reloads and restarts. Where overload { mode } lets the load of the workers ask for a mode, too, the
 lower of both is in force.
 
 Exit codes: 0 success, 1 the sink refuses or does not answer, 2 wrong usage.`,

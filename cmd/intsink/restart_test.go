@@ -30,6 +30,11 @@ func TestRestartKeeps(t *testing.T) {
 		if strings.Count(list, "destination=") != min(i, 1) || !strings.Contains(list, want) {
 			t.Fatalf("start %d: not %q alone: %s\n%s", i, want, list, r.stderr)
 		}
+		mode := []string{"strip", "full"}[i%2]
+		if said := must(t, "status", "--socket", socket); i > 0 && strings.Contains(said, ", before the restart") != (mode == "full") {
+			t.Errorf("start %d: %s", i, said)
+		}
+		must(t, "mode", mode, "--socket", socket)
 		if i > 0 {
 			must(t, "mitigate", "remove", fmt.Sprint(i), "--socket", socket)
 		}

@@ -27,15 +27,16 @@ refused, and a message says so.`,
   intsink run --config /etc/intsink/intsink.hcl --mode strip`,
 		Args: cli.FlagsOnly("config"),
 		RunE: func(*cobra.Command, []string) error {
-			m, err := failopen.ParseMode(mode)
-			if err != nil {
-				return fmt.Errorf("--mode: %w", err)
+			if mode != "" {
+				if _, err := failopen.ParseMode(mode); err != nil {
+					return fmt.Errorf("--mode: %w", err)
+				}
 			}
-			return appliance.Run(path, version, m, strict)
+			return appliance.Run(path, version, mode, strict)
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "configuration: a file, or a folder of files *.hcl")
-	cmd.Flags().StringVar(&mode, "mode", "full", "begin with doing less: strip, pass or bypass, as intsink mode does")
+	cmd.Flags().StringVar(&mode, "mode", "", "begin in this mode, as intsink mode asks for one; without it in the one that was asked for before a restart, or in full")
 	cmd.Flags().BoolVar(&strict, "strict", false, "do not start where something beside the packets is wrong: a name that does not resolve, an address that is taken, a certificate that is missing")
 	cmd.MarkFlagRequired("config")
 	return cmd

@@ -87,6 +87,7 @@ type Appliance struct {
 	names      *names // of collectors
 	service    service
 
+	begin    failopen.Asked // the mode that the sink begins in
 	bypass   bypass
 	stopping atomic.Bool
 	stops    []func() // of the parts that have started
@@ -103,11 +104,12 @@ type inForce struct {
 }
 
 // newAppliance makes an appliance that start starts. Reloads read path again, whose SHA-256 was sum when c was
-// read. The workers begin in mode.
-func newAppliance(c *conf.Config, path, sum, version string, mode failopen.Mode) *Appliance {
+// read. The workers begin in the mode of begin.
+func newAppliance(c *conf.Config, path, sum, version string, begin failopen.Asked) *Appliance {
 	a := &Appliance{version: version, degraded: degraded.New(time.Now, slog.Default), service: service{to: notify.New(os.Getenv)}, path: path, clock: eal.Nanotime}
 	a.config.Store(c)
-	a.inForce.mode, a.inForce.adopted = mode, reading{now: time.Now()}
+	a.begin = begin
+	a.inForce.mode, a.inForce.adopted = begin.Mode, reading{now: time.Now()}
 	a.control = &control.Server{Sink: a, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
 	a.history = confighistory.Open(statefile.Dir(os.Getenv), slog.Default)
 	a.rememberStart()

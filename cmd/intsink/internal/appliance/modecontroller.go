@@ -5,10 +5,12 @@ package appliance
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/observe"
+	"intsink/cmd/intsink/internal/statefile"
 	"intsink/conf"
 	"intsink/engine"
 )
@@ -22,9 +24,9 @@ func (a *Appliance) makeModes(*conf.Config) (stop func(), err error) {
 		Config: a.config.Load, Load: load.read, Apply: a.enterMode, Watchdog: &a.bypass.Watchdog, Wall: time.Now,
 		Announce: func(x failopen.Change) { a.live.Announce("mode", x) },
 	}
-	c.Start(a.inForce.mode)
+	c.Start(a.begin)
 	a.modes = &failopen.Server{Controller: c, Control: a.control}
-	return nil, nil
+	return c.Keep(statefile.Dir(os.Getenv)), nil
 }
 
 // startModes begins to look at the load, and at the workers for the bypass switch.

@@ -20,16 +20,17 @@ import (
 	"intsink/cmd/internal/shutdown"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
+	"intsink/cmd/intsink/internal/statefile"
 	"intsink/conf"
 )
 
-// Run runs the appliance with the configuration at path, beginning in mode, until SIGTERM or SIGINT; SIGHUP
+// Run runs the appliance with the configuration at path, beginning in mode ("": as failopen.Begin says), until SIGTERM or SIGINT; SIGHUP
 // reads the configuration again. With strict, it does not start while anything is degraded.
-func Run(path, version string, mode failopen.Mode, strict bool) error {
+func Run(path, version, mode string, strict bool) error {
 	return logging.End("intsink", run(path, version, mode, strict))
 }
 
-func run(path, version string, mode failopen.Mode, strict bool) error {
+func run(path, version, mode string, strict bool) error {
 	log := logging.Stderr()
 	c, diags := conf.LoadToRun(path)
 	if c == nil {
@@ -41,7 +42,11 @@ func run(path, version string, mode failopen.Mode, strict bool) error {
 	signals := make(chan os.Signal, 64) // a stop waits behind as many reloads
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 	hook.ReapOrphans()
-	new := newAppliance(c, path, diags.SHA256, version, mode)
+	begin, err := failopen.Begin(mode, statefile.Dir(os.Getenv), time.Now())
+	if err != nil {
+		return notStarted(fmt.Errorf("--mode: %w", err))
+	}
+	new := newAppliance(c, path, diags.SHA256, version, begin)
 	defer new.bypass.turn(new) // also after a start that failed, and where a second signal ends a stop
 	a, err := startOrStop(signals, func(ctx context.Context) (*Appliance, error) {
 		a, err := new.start(ctx)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"intsink/cmd/intsink/internal/statefile"
 	"intsink/conf"
 )
 
@@ -24,11 +25,12 @@ type Controller struct {
 	Watchdog *Watchdog           // runs the command of the bypass switch
 	Wall     func() time.Time
 
+	keeper   *statefile.Keeper
 	applying sync.Mutex // held while a mode is applied
 	counts   [NumModes]atomic.Uint64
 
 	mu     sync.Mutex // guards the rest
-	asked  Mode
+	asked  Asked
 	ladder Ladder
 	mode   Mode
 	since  time.Time
@@ -36,14 +38,17 @@ type Controller struct {
 }
 
 // Start begins in the mode that is asked for, before the workers run.
-func (c *Controller) Start(asked Mode) {
+func (c *Controller) Start(asked Asked) {
 	c.mu.Lock()
-	c.asked, c.mode, c.since = asked, asked, c.Wall()
-	if asked != Full {
-		c.why = "asked for at start"
+	c.asked, c.mode, c.since = asked, asked.Mode, asked.Since
+	if asked.Mode != Full {
+		c.why = asked.Why
+	}
+	if asked.Before {
+		c.why += ", before the restart"
 	}
 	c.mu.Unlock()
-	c.Watchdog.Want(asked == Bypass, "mode bypass")
+	c.Watchdog.Want(asked.Mode == Bypass, "mode bypass")
 }
 
 // Run looks at the load until done is closed.
@@ -74,10 +79,12 @@ func (c *Controller) look(now time.Time) {
 // Ask notes the mode that somebody asks for, and enters it, or a lower one that the load asks
 // for.
 func (c *Controller) Ask(mode Mode, who string) State {
+	why := fmt.Sprintf("asked for %s by %s", mode, who)
 	c.mu.Lock()
-	c.asked = mode
+	c.asked = Asked{Mode: mode, Since: c.Wall(), Why: why}
 	c.mu.Unlock()
-	c.enter(fmt.Sprintf("asked for %s by %s", mode, who))
+	c.enter(why)
+	c.keeper.Changed()
 	return c.State()
 }
 
@@ -86,7 +93,7 @@ func (c *Controller) enter(why string) {
 	c.applying.Lock()
 	defer c.applying.Unlock()
 	c.mu.Lock()
-	was, mode := c.mode, max(c.asked, c.ladder.Level())
+	was, mode := c.mode, max(c.asked.Mode, c.ladder.Level())
 	if mode == was {
 		c.mu.Unlock()
 		return
@@ -119,7 +126,7 @@ func (c *Controller) State() State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return State{
-		Mode: c.mode.String(), Asked: c.asked.String(), Overload: c.ladder.Level().String(),
+		Mode: c.mode.String(), Asked: c.asked.Mode.String(), Overload: c.ladder.Level().String(),
 		Since: c.since.UTC(), Why: c.why, Switch: c.Watchdog.State(),
 	}
 }

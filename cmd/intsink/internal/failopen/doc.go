@@ -4,6 +4,7 @@
 //	mode.go        the steps: full, strip, pass, bypass
 //	ladder.go      which step the load of workers asks for, with hysteresis
 //	controller.go  the step in force: the lowest of what the load and people ask for
+//	keep.go        the step that people ask for, over a restart
 //	watchdog.go    the command of a bypass switch, run also when workers stop polling
 //	server.go      GET and POST /api/v1/mode
 //	command.go     the command mode, their client
