@@ -17,7 +17,7 @@ PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 THROUGHPUT := PYTHONPATH=bin/bench/python PYTHONDONTWRITEBYTECODE=1 bench/throughput.py
 
-.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo playground playground-full test check test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak property fuzz fuzz-fast lint schema fresh test-trixie clean demo-collect
+.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo playground playground-full test check test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak property fuzz fuzz-fast lint schema fresh test-trixie test-vm clean demo-collect
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -149,6 +149,11 @@ fresh: ## as root: try the two commands of the README, the Dockerfile and the pa
 
 test-trixie: ## as root: build, demo and tests of what touches DPDK on Debian 13, in a root that is kept in /var/cache/intsink-trixie
 	scripts/trixie.sh
+
+test-vm: ## as root: the packages on a booted Debian 12 with NICs: igb, virtio, e1000e, vmxnet3; half an hour (VM=-short-form)
+	scripts/deps.sh build deb vm
+	$(MAKE) deb
+	scripts/test-vm.sh $(VM)
 
 clean: ## remove what the other targets made
 	rm -rf bin

@@ -3,7 +3,7 @@
 # and a Go toolchain as new as go.mod asks. Does nothing, and needs no root,
 # where all is there. Debian 12 and 13.
 #
-#   scripts/deps.sh [build|demo|deb|test|bench]...   for what; test, the default, is all but bench
+#   scripts/deps.sh [build|demo|deb|test|bench|vm]...   for what; test, the default, is all but bench and vm
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -25,6 +25,9 @@ test=(
 	tshark protobuf-compiler prometheus chromium
 )
 
+# The virtual machine of deploy/vm.
+vm=(qemu-system-x86 debootstrap openssh-client iproute2)
+
 # The search of bench/throughput.py: one package of PyPI, into bin/bench/python.
 bench=(python3-pip)
 search=mlrsearch==1.2.1
@@ -37,7 +40,8 @@ for what in "$@"; do
 	deb) packages+=("${deb[@]}") ;;
 	test) packages+=("${test[@]}") ;;
 	bench) packages+=("${bench[@]}") ;;
-	*) echo "usage: deps.sh [build|demo|deb|test|bench]..." >&2; exit 2 ;;
+	vm) packages+=("${vm[@]}") ;;
+	*) echo "usage: deps.sh [build|demo|deb|test|bench|vm]..." >&2; exit 2 ;;
 	esac
 done
 

@@ -10,7 +10,7 @@ gofmt=$(dirname "$(scripts/go.sh --find)")/gofmt
 unformatted=$("$gofmt" -s -l .)
 [[ -z "$unformatted" ]] || { echo "not formatted: $unformatted" >&2; exit 1; }
 scripts/go.sh vet ./...
-scripts/go.sh vet -tags engines ./... # tests that make test-engines runs
+scripts/go.sh vet -tags engines,vm ./... # tests that make test-engines and make test-vm run
 scripts/go.sh run "$staticcheck" ./...
 
 # Modules of go.mod that have a newer release: told, as a release elsewhere is no fault of a change here.

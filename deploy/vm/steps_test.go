@@ -1,0 +1,440 @@
+//go:build vm
+
+package vm
+
+import (
+	"flag"
+	"fmt"
+	"net"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	folder = flag.String("folder", "", "of build.sh")
+	short  = flag.Bool("short-form", false, "one pair of drivers, and what happens to a server in its first hour")
+)
+
+// addresses of the NICs, by the names of their taps.
+var addresses = map[string]string{"igb": "0000:01:00.0", "virtio": "0000:02:00.0", "e1000e": "0000:03:00.0", "vmxnet3": "0000:04:00.0"}
+
+// link is the configuration of one: packets with INT come to the first NIC.
+type link [2]string
+
+// configuration has links, and what more there is to say.
+func configuration(lcores, more string, links ...link) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "node { id = 7 }\ndpdk {\n  lcores = %q\n  mbufs  = 16384\n}\n", lcores)
+	for _, l := range links {
+		for _, nic := range l {
+			fmt.Fprintf(&b, "port %q {\n  device = %q\n  mtu    = 9000\n}\n", nic, addresses[nic])
+		}
+		fmt.Fprintf(&b, "link \"%s-%s\" {\n  network = %q\n  host    = %q\n}\n", l[0], l[1], l[0], l[1])
+	}
+	b.WriteString(`
+int {
+  udp_port     = 5000
+  gre_protocol = 34998
+  vxlan_gpe    = {}
+  geneve       = {}
+}
+flows {
+  capacity     = 65536
+  idle_timeout = "30m" // emulation is slow
+}
+watch "all" {}
+http { listen = "127.0.0.1:9465" }
+`)
+	if !strings.Contains(more, "collector ") {
+		more += "\ncollector \"kernel\" { address = \"10.99.0.1:8555\" }\n"
+	}
+	return b.String() + more
+}
+
+var (
+	first  = []link{{"igb", "virtio"}, {"e1000e", "vmxnet3"}}
+	second = []link{{"igb", "e1000e"}, {"vmxnet3", "virtio"}}
+	third  = []link{{"virtio", "e1000e"}, {"igb", "vmxnet3"}}
+)
+
+// ready is what says that the sink forwards on all links.
+const ready = "curl -s http://127.0.0.1:9465/readyz"
+
+// with gives the sink a configuration, and starts it anew.
+func (m *machine) with(t *testing.T, config string) {
+	t.Helper()
+	m.write(t, "/etc/intsink/intsink.hcl", config)
+	m.sh(t, "intsink check --config /etc/intsink/intsink.hcl && systemctl restart intsink")
+	m.until(t, time.Minute, ready, "ok")
+}
+
+// TestMachine is what an operator does with the packages on a new server, and what happens to the
+// server, in one order: each step stands on those before.
+func TestMachine(t *testing.T) {
+	m := boot(t, *folder)
+	takeReports(t)
+	for _, s := range []struct {
+		name string
+		long bool // not in the short form
+		do   func(*testing.T, *machine)
+	}{
+		{"the packages are installed", false, install},
+		{"doctor's advice binds the NICs", false, bind},
+		{"systemctl enable --now, and it forwards", false, enable},
+		{"igb to virtio, e1000e to vmxnet3: every byte", false, bytesOf(first)},
+		{"igb to e1000e, vmxnet3 to virtio: every byte", true, bytesOf(second)},
+		{"virtio to e1000e, igb to vmxnet3: every byte", true, bytesOf(third)},
+		{"virtio to igb, vmxnet3 to e1000e: every byte", true, bytesOf(turned(first))},
+		{"e1000e to igb, virtio to vmxnet3: every byte", true, bytesOf(turned(second))},
+		{"e1000e to virtio, vmxnet3 to igb: every byte", true, bytesOf(turned(third))},
+		{"two workers by RSS, each flow in order", false, twoWorkers},
+		{"a cable is pulled and put back", false, cable},
+		{"the process is killed", false, killed},
+		{"the process is frozen", true, frozen},
+		{"reload, and a reload on trial that nobody confirms", false, reloads},
+		{"capture, mode, mitigation", false, operators},
+		{"reports by the kernel, and by a port of DPDK with ARP", false, reports},
+		{"the collector's package beside it", false, collector},
+		{"a card is taken out, and put in again", true, card},
+		{"boot: NICs are not bound, then they are", false, bootUnbound},
+		{"boot: driverctl's overrides, by itself", true, bootBound},
+		{"boot: no hugepages, no name server, a full disk, a wrong clock", true, bootPoor},
+		{"upgrade while it runs, and back", false, upgrade},
+		{"purge", false, purge},
+	} {
+		if *short && s.long {
+			continue
+		}
+		if !t.Run(s.name, func(t *testing.T) { s.do(t, m) }) {
+			out, _ := m.try("journalctl -u intsink -u intsink-collect -o short-precise -n 60; intsink status")
+			t.Fatalf("after %q:\n%s", s.name, out)
+		}
+	}
+}
+
+func turned(links []link) (out []link) {
+	for _, l := range links {
+		out = append(out, link{l[1], l[0]})
+	}
+	return out
+}
+
+func install(t *testing.T, m *machine) {
+	m.sh(t, "apt-get install -y --no-install-recommends /root/debs/intsink_*.deb >/root/install.log 2>&1 </dev/null")
+	if out, _ := m.try("systemctl is-active intsink"); strings.TrimSpace(out) != "inactive" {
+		t.Errorf("the installation left the service %s", out)
+	}
+	m.sh(t, "intsink check --config /etc/intsink/intsink.hcl")
+}
+
+// bind does what doctor says of ports and memory, as it stands there.
+func bind(t *testing.T, m *machine) {
+	m.write(t, "/etc/intsink/intsink.hcl", configuration("1", "", first...))
+	before, err := m.try("intsink doctor --config /etc/intsink/intsink.hcl")
+	if err == nil {
+		t.Errorf("doctor finds nothing wrong with NICs that are not bound\n%s", before)
+	}
+	advice := regexp.MustCompile(`(?m)^(?:FAULT  port|slow   hugepages|slow   node0|FAULT  hugepages).*\n       > (.*)$`).FindAllStringSubmatch(before, -1)
+	if len(advice) < len(addresses) {
+		t.Fatalf("doctor has %d pieces of advice for %d NICs\n%s", len(advice), len(addresses), before)
+	}
+	for _, a := range advice {
+		m.sh(t, a[1])
+	}
+	after, _ := m.try("intsink doctor --config /etc/intsink/intsink.hcl")
+	if regexp.MustCompile(`(?m)^FAULT  (port|hugepages|link|vfio)`).MatchString(after) {
+		t.Errorf("doctor's advice was followed, and it still finds\n%s", after)
+	}
+	t.Logf("%s", after)
+}
+
+func enable(t *testing.T, m *machine) {
+	m.sh(t, "systemctl enable --now intsink")
+	m.until(t, time.Minute, ready, "ok")
+	m.until(t, 10*time.Second, "systemctl status intsink", "forwarding")
+	if user := strings.TrimSpace(m.sh(t, "ps -o user= -C intsink")); user != "intsink" {
+		t.Errorf("it runs as %s", user)
+	}
+	if out := m.sh(t, "grep -c . /etc/sysctl.d/60-intsink.conf; grep HugePages_Free /proc/meminfo"); strings.Contains(out, "HugePages_Free:    0") {
+		t.Logf("no hugepages are free: %s", out)
+	}
+}
+
+func bytesOf(links []link) func(*testing.T, *machine) {
+	return func(t *testing.T, m *machine) {
+		m.with(t, configuration("1", "", links...))
+		for i, l := range links {
+			jumbo := 60
+			if l[0] == "vmxnet3" {
+				jumbo = 0 // of these QEMU's vmxnet3 loses some, and counts them as errors
+			}
+			exchange(t, l[0], l[1], marked(t, uint64(i+1), 500, jumbo))
+			exchange(t, l[1], l[0], plain(uint64(i+1), 200))
+		}
+	}
+}
+
+func twoWorkers(t *testing.T, m *machine) {
+	m.with(t, configuration("0-1", "", link{"igb", "virtio"}))
+	exchange(t, "igb", "virtio", ordered(t, 2000))
+	out := m.sh(t, "curl -s http://127.0.0.1:9465/metrics | grep ^intsink_flows{")
+	for _, w := range []string{"w0", "w1"} {
+		if !regexp.MustCompile(`worker="` + w + `".* [1-9]`).MatchString(out) {
+			t.Errorf("worker %s has no flows\n%s", w, out)
+		}
+	}
+}
+
+func cable(t *testing.T, m *machine) {
+	m.with(t, configuration("1", "", first...))
+	for _, nic := range []string{"igb", "virtio", "e1000e", "vmxnet3"} {
+		m.monitor(t, "set_link "+nic+"-nic off")
+		m.until(t, 10*time.Second, ready, `port "`+nic+`"`)
+		m.monitor(t, "set_link "+nic+"-nic on")
+		m.until(t, 20*time.Second, ready, "ok")
+	}
+	for _, l := range first {
+		exchange(t, l[0], l[1], ordered(t, 200))
+	}
+}
+
+func killed(t *testing.T, m *machine) {
+	pid := m.sh(t, "pidof intsink")
+	m.sh(t, "kill -9 $(pidof intsink)")
+	m.until(t, time.Minute, ready, "ok")
+	if now := m.sh(t, "pidof intsink"); now == pid {
+		t.Errorf("it is still process %s", now)
+	}
+	exchange(t, "igb", "virtio", ordered(t, 200))
+}
+
+func frozen(t *testing.T, m *machine) {
+	since := m.mark(t)
+	m.sh(t, "kill -STOP $(pidof intsink)")
+	eventually(t, "systemd's watchdog", time.Minute, func() error {
+		if out := m.log(t, since); !strings.Contains(out, "Watchdog timeout") {
+			return fmt.Errorf("the log has\n%s", out)
+		}
+		return nil
+	})
+	m.until(t, time.Minute, ready, "ok")
+	exchange(t, "igb", "virtio", ordered(t, 200))
+}
+
+func reloads(t *testing.T, m *machine) {
+	changed := strings.Replace(configuration("1", "", first...), `watch "all" {}`, `watch "all" { sample = 100 }`, 1)
+	m.write(t, "/root/new.hcl", changed)
+	if out := m.sh(t, "intsink reload --config /root/new.hcl --confirm 5s"); !strings.Contains(out, "on trial") {
+		t.Errorf("reload says\n%s", out)
+	}
+	exchange(t, "igb", "virtio", ordered(t, 500))
+	m.until(t, 30*time.Second, "intsink status", "configuration came back")
+	m.write(t, "/etc/intsink/intsink.hcl", changed)
+	if out := m.sh(t, "systemctl reload intsink && intsink config history"); !strings.Contains(out, "in force") {
+		t.Errorf("the history has\n%s", out)
+	}
+}
+
+func operators(t *testing.T, m *machine) {
+	m.sh(t, "rm -f /root/c.pcapng; (intsink capture -w /root/c.pcapng --count 40 --seconds 30 >/root/c.log 2>&1 &)")
+	m.until(t, 10*time.Second, "intsink status", "forwarding")
+	time.Sleep(2 * time.Second)
+	exchange(t, "igb", "virtio", ordered(t, 100))
+	m.until(t, 40*time.Second, "cat /root/c.log", "40 packets in /root/c.pcapng")
+	m.sh(t, "tcpdump -nr /root/c.pcapng 2>/dev/null | grep -c 'UDP'")
+
+	m.sh(t, "intsink mode pass")
+	frames := ordered(t, 100)
+	for i := range frames {
+		frames[i].want = frames[i].frame
+	}
+	exchange(t, "igb", "virtio", frames)
+	m.sh(t, "intsink mode full")
+
+	m.sh(t, "intsink mitigate add --destination-port 8000 --protocol udp --action drop --for 1m")
+	if arrived := collect(t, "virtio", func() { send(t, "igb", ordered(t, 100), time.Millisecond) }, 1); len(arrived) > 0 {
+		t.Errorf("%d packets pass a rule that drops them", len(arrived))
+	}
+	m.sh(t, "intsink mitigate clear")
+	exchange(t, "igb", "virtio", ordered(t, 100))
+}
+
+// takeReports is a collector that takes all and does nothing.
+func takeReports(t *testing.T) {
+	c, err := net.ListenPacket("udp", "10.99.0.1:8555")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	go func() {
+		for b := make([]byte, 9000); ; {
+			if _, _, err := c.ReadFrom(b); err != nil {
+				return
+			}
+		}
+	}()
+}
+
+// hear returns what a collector on an address of a tap got of the sink's reports.
+func hear(t *testing.T, address string, do func()) (reports int, from string) {
+	t.Helper()
+	c, err := net.ListenPacket("udp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	do()
+	b := make([]byte, 9000)
+	c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	for {
+		_, who, err := c.ReadFrom(b)
+		if err != nil {
+			return reports, from
+		}
+		reports, from = reports+1, who.String()
+		c.SetReadDeadline(time.Now().Add(time.Second))
+	}
+}
+
+func reports(t *testing.T, m *machine) {
+	m.with(t, configuration("1", "\ncollector \"kernel\" { address = \"10.99.0.1:8556\" }\n", first...))
+	if n, from := hear(t, "10.99.0.1:8556", func() { exchange(t, "igb", "virtio", ordered(t, 100)) }); n == 0 {
+		t.Errorf("no report by the kernel")
+	} else {
+		t.Logf("by the kernel: %d report packets from %s", n, from)
+	}
+	m.with(t, configuration("1", `
+port "reports" { device = "`+addresses["e1000e"]+`" }
+collector "port" {
+  address = "10.77.0.1:8555"
+  port    = "reports"
+  source  = "10.77.0.2/24"
+}
+`, first[0]))
+	ip(t, "addr", "add", "10.77.0.1/24", "dev", "e1000e")
+	defer ip(t, "addr", "flush", "dev", "e1000e")
+	m.until(t, 30*time.Second, "curl -s http://127.0.0.1:9465/metrics | grep ^intsink_gateway_known", " 1")
+	n, from := hear(t, "10.77.0.1:8555", func() { exchange(t, "igb", "virtio", ordered(t, 100)) })
+	if n == 0 || !strings.HasPrefix(from, "10.77.0.2:") {
+		t.Errorf("%d report packets by the port, from %q", n, from)
+	}
+	if out := ip(t, "neigh", "show", "dev", "e1000e"); !strings.Contains(out, "10.77.0.2 lladdr 52:54:00:00:03:01") {
+		t.Errorf("the neighbours of the port are\n%s", out)
+	}
+}
+
+func ip(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("ip", args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("ip %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func collector(t *testing.T, m *machine) {
+	m.sh(t, "apt-get install -y --no-install-recommends /root/debs/intsink-collect_*.deb >/root/install.log 2>&1 </dev/null && systemctl enable --now intsink-collect")
+	m.with(t, configuration("1", "\ncollector \"here\" { address = \"127.0.0.1:8555\" }\n", first...))
+	exchange(t, "igb", "virtio", ordered(t, 100))
+	m.until(t, 30*time.Second, "cat /var/log/intsink/reports.jsonl", `"new_flow"`)
+}
+
+// card pulls a card that is in use, puts it in again, and binds it as before.
+func card(t *testing.T, m *machine) {
+	m.with(t, configuration("1", "", first...))
+	since := m.mark(t)
+	m.monitor(t, "device_del e1000e-nic")
+	m.until(t, 30*time.Second, ready, `port "e1000e"`)
+	exchange(t, "igb", "virtio", ordered(t, 200))
+	if out := m.log(t, since); !strings.Contains(out, "e1000e") {
+		t.Errorf("the log says nothing of it\n%s", out)
+	}
+	m.sh(t, "systemctl restart intsink")
+	m.until(t, time.Minute, ready, `port "e1000e"`)
+	exchange(t, "igb", "virtio", ordered(t, 200))
+	m.monitor(t, "device_add e1000e,id=e1000e-nic,netdev=e1000e,bus=port3,mac=52:54:00:00:03:01")
+	m.until(t, 30*time.Second, "lspci", "82574L")
+	m.sh(t, "dpdk-devbind.py --bind=vfio-pci "+addresses["e1000e"]+" && systemctl restart intsink")
+	m.until(t, time.Minute, ready, "ok")
+	exchange(t, "e1000e", "vmxnet3", ordered(t, 200))
+}
+
+func bootUnbound(t *testing.T, m *machine) {
+	m.with(t, configuration("1", "", first...))
+	m.reboot(t)
+	m.until(t, 30*time.Second, "journalctl -b -u intsink -o cat", "dpdk-devbind.py --bind=vfio-pci")
+	for _, a := range addresses {
+		m.sh(t, "modprobe vfio-pci && dpdk-devbind.py --bind=vfio-pci "+a)
+	}
+	m.until(t, time.Minute, ready, "ok")
+	exchange(t, "igb", "virtio", ordered(t, 200))
+}
+
+func bootBound(t *testing.T, m *machine) {
+	m.sh(t, "systemctl stop intsink")
+	for _, a := range addresses {
+		m.sh(t, "driverctl set-override "+a+" vfio-pci")
+	}
+	m.reboot(t)
+	m.until(t, time.Minute, ready, "ok")
+	for _, l := range first {
+		exchange(t, l[0], l[1], ordered(t, 200))
+	}
+}
+
+// bootPoor boots a machine that lacks what the sink would like to have: it forwards all the same.
+func bootPoor(t *testing.T, m *machine) {
+	m.write(t, "/etc/intsink/intsink.hcl", configuration("1", "\ncollector \"name\" { address = \"collector.example:8555\" }\n", first...))
+	m.sh(t, `mv /etc/sysctl.d/60-intsink.conf /root/
+		echo 'nameserver 10.99.0.77' >/etc/resolv.conf
+		systemctl disable --now chrony
+		date -s 2020-01-01 && hwclock -w 2>/dev/null || true
+		fallocate -l $(($(df --output=avail -B1 / | tail -n 1) - 100000)) /root/full || true
+		dd if=/dev/zero of=/root/fuller bs=4k 2>/dev/null || true; sync`)
+	m.reboot(t)
+	m.until(t, time.Minute, ready+"?verbose", "collector.example")
+	for _, l := range first {
+		exchange(t, l[0], l[1], ordered(t, 200))
+	}
+	m.sh(t, "rm -f /root/full /root/fuller; mv /root/60-intsink.conf /etc/sysctl.d/; sysctl -q --system; systemctl enable --now chrony; : >/etc/resolv.conf")
+	m.sh(t, "date -s @"+fmt.Sprint(time.Now().Unix()))
+	m.with(t, configuration("1", "", first...))
+	for _, l := range first {
+		exchange(t, l[0], l[1], ordered(t, 200))
+	}
+}
+
+func upgrade(t *testing.T, m *machine) {
+	m.with(t, configuration("1", "", first...))
+	m.sh(t, `cd /root && rm -rf older && dpkg-deb -R debs/intsink_*.deb older && sed -i 's/^Version: .*/Version: 0~a/' older/DEBIAN/control &&
+		dpkg-deb --root-owner-group -Zgzip -b older older.deb >/dev/null && apt-get -qq -y --allow-downgrades install ./older.deb </dev/null >/dev/null 2>&1`)
+	pid := m.sh(t, "pidof intsink")
+	done := make(chan string)
+	go func() {
+		out, err := m.try("apt-get -y install /root/debs/intsink_*.deb </dev/null 2>&1")
+		if err != nil {
+			out += err.Error()
+		}
+		done <- out
+	}()
+	exchange(t, "igb", "virtio", ordered(t, 2000)) // nothing is lost by the installation
+	if out := <-done; !strings.Contains(out, "systemctl restart intsink") {
+		t.Errorf("the installation says\n%s", out)
+	}
+	if now := m.sh(t, "pidof intsink"); now != pid {
+		t.Errorf("the installation ended process %s: now it is %s", pid, now)
+	}
+	m.sh(t, "systemctl restart intsink")
+	m.until(t, time.Minute, ready, "ok")
+	exchange(t, "igb", "virtio", ordered(t, 200))
+}
+
+func purge(t *testing.T, m *machine) {
+	m.sh(t, "apt-get -y purge 'intsink*' </dev/null >/root/purge.log 2>&1")
+	if out, _ := m.try("find /etc /usr /lib -xdev -name '*intsink*'"); strings.TrimSpace(out) != "" {
+		t.Errorf("left are\n%s", out)
+	}
+}
