@@ -23,6 +23,7 @@ type Config struct {
 	HTTP         HTTP
 	Log          conf.Log // Format "auto": journal under systemd, text on a terminal, else JSON
 	NodeModels   []conf.NodeModel
+	Names        conf.Names // for those who read what is stored
 }
 
 // Listen is one address that reports come to.

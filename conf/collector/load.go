@@ -30,6 +30,7 @@ func read(f *schema.File, dir string, disk bool) (*Config, *schema.Diagnostics) 
 		return nil, f.Done()
 	}
 	c.resolve(dir)
+	c.Names.Read(f, dir)
 	check{f, disk}.all(c)
 	if f.Failing() {
 		return nil, f.Done()

@@ -37,6 +37,7 @@ func (c *Config) visit(v schema.Visitor) {
 		v.Attr("level", schema.Choice(&c.Log.Level, conf.DebugLog, conf.InfoLog, conf.WarnLog, conf.ErrorLog))
 	})
 	v.Blocks("node_model", conf.NodeModelBlocks(&c.NodeModels))
+	v.Block("names", &c.Names, func(v schema.Visitor) { conf.VisitNames(v, &c.Names) })
 }
 
 func visitListen(v schema.Visitor, l *Listen) {

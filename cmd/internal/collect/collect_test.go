@@ -246,7 +246,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestReload: outputs and allow change; what needs a restart is refused and said.
+// TestReload: outputs, allow and names change; what needs a restart is refused and said.
 func TestReload(t *testing.T) {
 	dir := t.TempDir()
 	config := configure(t, dir, "file \"a\" { path = \"a.jsonl\" }\n")
@@ -258,8 +258,15 @@ func TestReload(t *testing.T) {
 		p.wait("a reload is "+result, func() bool { return p.metric(fmt.Sprintf("intcollect_config_reloads_total{result=%q}", result)) == n })
 	}
 	p.send(0, 100)
-	write(t, config, strings.Replace(string(text), `file "a" { path = "a.jsonl" }`, "file \"a\" { path = \"a2.jsonl\" }\nfile \"b\" { path = \"b.jsonl\" }", 1))
+	if code, body := p.get("/api/v1/names"); code != 200 || body != "" {
+		t.Errorf("names before there are any: %d %q", code, body)
+	}
+	write(t, filepath.Join(dir, "names.hcl"), "node \"spine 2\" {\n  id         = 202\n  interfaces = { 12 = \"Eth1/12\" }\n}\n")
+	write(t, config, strings.Replace(string(text), `file "a" { path = "a.jsonl" }`, "file \"a\" { path = \"a2.jsonl\" }\nfile \"b\" { path = \"b.jsonl\" }\nnames { file = \"names.hcl\" }", 1))
 	reloads("adopted", 1)
+	if code, body := p.get("/api/v1/names"); code != 200 || body != "202\t4294967295\tspine 2\n202\t12\tEth1/12\n" {
+		t.Errorf("names: %d %q", code, body)
+	}
 	p.send(100, 200)
 	write(t, config, string(text)+"nonsense\n")
 	reloads("refused", 1)

@@ -19,6 +19,7 @@ import (
 
 	"intsink/cmd/internal/degraded"
 	"intsink/cmd/internal/notify"
+	"intsink/conf"
 	"intsink/conf/collector"
 	"intsink/exporters/collect"
 	"intsink/exporters/collect/aggregate"
@@ -33,6 +34,7 @@ type daemon struct {
 	began     *collector.Config // what the start had: of what only a restart changes
 	decoder   record.Options
 	series    int
+	names     atomic.Pointer[conf.Names]
 	version   string
 	log       *slog.Logger
 	limited   *collect.Log
@@ -68,6 +70,7 @@ func start(c *collector.Config, version string, strict bool) (*daemon, error) {
 	queue := fitMemory(c, groupLimit(), d.log)
 	o.Queue, o.Recent = int(queue), int(recentOf(queue))
 	d.decoder = decoder
+	d.names.Store(&c.Names)
 	all := specs(c)
 	d.world.use(all)
 	for i := range all {
@@ -193,6 +196,7 @@ func (d *daemon) adopt(path string) error {
 		d.collector.SetAllow(c.Listens[i].Name, c.Listens[i].Allow)
 	}
 	d.c = c
+	d.names.Store(&c.Names)
 	return nil
 }
 

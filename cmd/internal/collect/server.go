@@ -85,10 +85,25 @@ func (d *daemon) handler() http.Handler {
 		}
 	})
 	mux.HandleFunc("GET /api/v1/schema/{name}", schemaFile)
+	mux.HandleFunc("GET /api/v1/names", d.writeNames)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, "/metrics\n/healthz\n/readyz\n/api/v1/schema\n")
+		fmt.Fprint(w, "/metrics\n/healthz\n/readyz\n/api/v1/schema\n/api/v1/names\n")
 	})
 	return mux
+}
+
+// noInterface stands in place of an interface for the node itself.
+const noInterface = 1<<32 - 1
+
+// writeNames answers lines of node, interface and name with tabs between them, as ClickHouse reads a dictionary.
+func (d *daemon) writeNames(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/tab-separated-values; charset=utf-8")
+	for _, n := range d.names.Load().All() {
+		fmt.Fprintf(w, "%d\t%d\t%s\n", n.ID, uint32(noInterface), n.Name)
+		for _, i := range n.Interfaces {
+			fmt.Fprintf(w, "%d\t%d\t%s\n", n.ID, i.Number, i.Text)
+		}
+	}
 }
 
 func answer(w http.ResponseWriter, err error) {

@@ -39,3 +39,10 @@ node_model "tofino" {
   timestamp_bits  = 48
   timestamp_epoch = "none"
 }
+names {
+  hosts = "/nowhere/hosts"
+  node "spine2" {
+    id         = 202
+    interfaces = { 12 = "Eth1/12" }
+  }
+}
