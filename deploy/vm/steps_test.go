@@ -32,7 +32,7 @@ func configuration(lcores, more string, links ...link) string {
 		for _, nic := range l {
 			fmt.Fprintf(&b, "port %q {\n  device = %q\n  mtu    = 9000\n}\n", nic, addresses[nic])
 		}
-		fmt.Fprintf(&b, "link \"%s-%s\" {\n  network = %q\n  host    = %q\n}\n", l[0], l[1], l[0], l[1])
+		fmt.Fprintf(&b, "link \"%s-%s\" {\n  network    = %q\n  host       = %q\n  mitigation = true\n}\n", l[0], l[1], l[0], l[1])
 	}
 	b.WriteString(`
 int {
@@ -240,8 +240,7 @@ func reloads(t *testing.T, m *machine) {
 
 func operators(t *testing.T, m *machine) {
 	m.sh(t, "rm -f /root/c.pcapng; (intsink capture -w /root/c.pcapng --count 40 --seconds 30 >/root/c.log 2>&1 &)")
-	m.until(t, 10*time.Second, "intsink status", "forwarding")
-	time.Sleep(2 * time.Second)
+	m.until(t, 20*time.Second, "curl -s http://127.0.0.1:9465/metrics | grep ^intsink_capture_running", " 1")
 	exchange(t, "igb", "virtio", ordered(t, 100))
 	m.until(t, 40*time.Second, "cat /root/c.log", "40 packets in /root/c.pcapng")
 	m.sh(t, "tcpdump -nr /root/c.pcapng 2>/dev/null | grep -c 'UDP'")
@@ -254,11 +253,11 @@ func operators(t *testing.T, m *machine) {
 	exchange(t, "igb", "virtio", frames)
 	m.sh(t, "intsink mode full")
 
-	m.sh(t, "intsink mitigate add --destination-port 8000 --protocol udp --action drop --for 1m")
+	m.sh(t, "intsink mitigate add --destination-port 8000 --protocol udp --action drop --ttl 1m")
 	if arrived := collect(t, "virtio", func() { send(t, "igb", ordered(t, 100), time.Millisecond) }, 1); len(arrived) > 0 {
 		t.Errorf("%d packets pass a rule that drops them", len(arrived))
 	}
-	m.sh(t, "intsink mitigate clear")
+	m.sh(t, "intsink mitigate remove 1")
 	exchange(t, "igb", "virtio", ordered(t, 100))
 }
 
