@@ -338,7 +338,7 @@ func collector(t *testing.T, m *machine) {
 	m.sh(t, "apt-get install -y --no-install-recommends /root/debs/intsink-collect_*.deb >/root/install.log 2>&1 </dev/null && systemctl enable --now intsink-collect")
 	m.with(t, configuration("1", "\ncollector \"here\" { address = \"127.0.0.1:8555\" }\n", first...))
 	exchange(t, "igb", "virtio", ordered(t, 100))
-	m.until(t, 30*time.Second, "cat /var/log/intsink/reports.jsonl", `"new_flow"`)
+	m.until(t, 30*time.Second, "cat /var/log/intsink/reports.jsonl", `"type":"report"`)
 }
 
 // card pulls a card that is in use, puts it in again, and binds it as before.
