@@ -117,8 +117,8 @@ func checkNames(f *schema.File, nodes []NodeName) {
 	}
 }
 
-// hostsOf reads lines as /etc/hosts has them: an address, then names, of which the first counts. Lines that are none, and
-// names that no host can have, are left out: the file is not ours.
+// hostsOf parses a file as /etc/hosts: each line has an address, then names, and the first name counts. It skips lines without
+// a valid address, and names that no host can have: other programs write this file, so its faults are not errors here.
 func hostsOf(text string) map[netip.Addr]string {
 	all := map[netip.Addr]string{}
 	for line := range strings.Lines(text) {

@@ -146,8 +146,8 @@ func TestQueueUnit(t *testing.T) {
 	f.observed(ms, queue(0xfffffe), Congestion.Set()) // over 2^32 bytes with a larger unit, not with this one
 }
 
-// TestUtilizationOfAFullInterface: nodes that count utilization in another way are compared in per cent, below the
-// threshold by one unit of theirs and at it, and so are those of which no list speaks.
+// TestUtilizationOfAFullInterface: a node whose model has TxFull is compared in per cent: one unit of the wire below the
+// threshold gives no event, the threshold itself does. The same holds for nodes that only the model without a list covers.
 func TestUtilizationOfAFullInterface(t *testing.T) {
 	layout := inthdr.LayoutOf(inthdr.BitNodeID|inthdr.BitLevel1Interfaces|inthdr.BitTxUtilization, inthdr.Format2)
 	p := defaults(TxUtilization)

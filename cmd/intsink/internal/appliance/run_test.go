@@ -12,8 +12,8 @@ import (
 	"intsink/conf"
 )
 
-// TestPartsStopInReverse: all that have started, and no other: at the end, after one that fails, of which there is a half, and
-// where the start is given up.
+// TestPartsStopInReverse: exactly the parts that have started are stopped, the last first: at the end, after a part whose start
+// fails half way, and where the start is given up.
 func TestPartsStopInReverse(t *testing.T) {
 	for fails, want := range map[string]string{"": "+a +b +c -c -b -a", "b": "+a +b -b -a", "c": "+a +b +c -c -b -a", "given up": "+a -a"} {
 		ctx, giveUp := context.WithCancel(context.Background())

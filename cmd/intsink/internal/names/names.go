@@ -86,7 +86,7 @@ func (b *Book) Host(a netip.Addr) string {
 	return a.String()
 }
 
-// Flow is who sends to whom, where one of both has a name; "" otherwise, and of what is no id of a flow.
+// Flow names the two hosts of a flow, sender first. It returns "" where neither has a name, and where id is not a flow's id.
 func (b *Book) Flow(id string) string {
 	key, err := inspect.ParseFlowID(id)
 	if err != nil || b == nil {
@@ -105,10 +105,11 @@ func (b *Book) Place(place []problem.Part) {
 	for i := range place {
 		p := &place[i]
 		p.Name = ""
-		var id uint32
-		if _, err := fmt.Sscan(p.ID, &id); err != nil || b == nil {
+		n, err := strconv.ParseUint(p.ID, 10, 32)
+		if err != nil || b == nil {
 			continue
 		}
+		id := uint32(n)
 		switch p.What {
 		case "node", "from", "to":
 			p.Name, node, known = b.Nodes[id].Name, id, true

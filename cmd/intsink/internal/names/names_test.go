@@ -71,7 +71,7 @@ names {
 		t.Errorf("warnings: %s", warnings)
 	}
 	twelve, thirteen := uint16(12), uint16(13)
-	place := []problem.Part{{What: "node", ID: "202"}, {What: "egress", ID: "12"}, {What: "queue", ID: "12"}, {What: "link", ID: "202"}}
+	place := []problem.Part{{What: "node", ID: "202"}, {What: "egress", ID: "12"}, {What: "queue", ID: "12"}, {What: "link", ID: "202"}, {What: "node", ID: "202x"}}
 	b.Place(place)
 	got := []string{
 		b.Node(202), b.Node(101), b.Node(7), b.Interface(202, &twelve), b.Interface(202, &thirteen), b.Interface(101, &twelve), b.Interface(202, nil), b.Way([]uint32{101, 7, 202}), b.Steps("101 > 202 > ?"),
@@ -79,7 +79,7 @@ names {
 	}
 	want := []string{
 		"spine2", "leaf 1", "7", "Eth1/12", "13", "12", "-", "leaf 1 > 7 > spine2", "leaf 1 > spine2 > ?",
-		"web1 > 10.1.0.1", "eight > fd00::2", "six > web1", "", "", "node spine2 (202), egress Eth1/12 (12), queue 12, link 202",
+		"web1 > 10.1.0.1", "eight > fd00::2", "six > web1", "", "", "node spine2 (202), egress Eth1/12 (12), queue 12, link 202, node 202x",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -87,7 +87,7 @@ names {
 	var none *Book
 	none.Place(place)
 	got = []string{none.Node(202), none.Interface(202, &twelve), none.Way([]uint32{1, 2}), none.Steps("1 > 2"), none.Flow("udp:10.0.0.4:1024-10.1.0.1:80"), (&problem.Problem{Place: place}).Where()}
-	if diff := cmp.Diff([]string{"202", "12", "1 > 2", "1 > 2", "", "node 202, egress 12, queue 12, link 202"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"202", "12", "1 > 2", "1 > 2", "", "node 202, egress 12, queue 12, link 202, node 202x"}, got); diff != "" {
 		t.Error(diff)
 	}
 	text, err := json.Marshal(b)

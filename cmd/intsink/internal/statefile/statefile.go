@@ -115,5 +115,13 @@ func Whole(path, text string) error {
 	if err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(path)) // the new name, too, is to outlast a power cut
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return folder.Sync()
 }

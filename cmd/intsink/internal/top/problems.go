@@ -94,7 +94,7 @@ func (s *named) places(a *problem.Answer) {
 	}
 }
 
-// hosts are who sends to whom in the flows that are named, where they have names.
+// hosts lists the named hosts of the flows in the evidence, as "sender > receiver", each pair once.
 func hosts(e *problem.Evidence, book *names.Book) string {
 	var all []string
 	for _, f := range e.Flows {
