@@ -84,7 +84,7 @@ type Appliance struct {
 	source     *observe.Source
 	servers    *observe.Servers
 	degraded   *degraded.Parts
-	names      *names // of collectors
+	names      *collectorNames
 	service    service
 
 	begin    failopen.Asked // the mode that the sink begins in

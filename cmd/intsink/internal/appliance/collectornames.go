@@ -20,8 +20,8 @@ import (
 // may have moved without a word.
 const namesEvery = 30 * time.Second
 
-// names are those of collectors.
-type names struct {
+// collectorNames are the host names of collectors, looked up while the sink runs.
+type collectorNames struct {
 	lookUp  func(host string) ([]netip.Addr, error)
 	now     func() time.Time
 	retrier *degraded.Retrier
@@ -34,14 +34,14 @@ type names struct {
 
 // startNames begins to look names up: nothing waits for a name server.
 func (a *Appliance) startNames(*conf.Config) (stop func(), err error) {
-	a.names = &names{lookUp: conf.LookUp, now: time.Now, looked: map[string]time.Time{}, lost: map[string]uint64{}}
+	a.names = &collectorNames{lookUp: conf.LookUp, now: time.Now, looked: map[string]time.Time{}, lost: map[string]uint64{}}
 	a.names.retrier = degraded.Retry(degraded.Tick(), a.lookNamesUp)
 	a.names.retrier.Soon()
 	return a.names.retrier.Stop, nil
 }
 
 // again asks for all names.
-func (n *names) again() {
+func (n *collectorNames) again() {
 	n.asked.Store(true)
 	n.retrier.Soon()
 }
@@ -105,7 +105,7 @@ func (a *Appliance) dueNames() map[string]bool {
 }
 
 // find looks hosts up.
-func (n *names) find(hosts map[string]bool) (found map[string][]netip.Addr, errs map[string]error) {
+func (n *collectorNames) find(hosts map[string]bool) (found map[string][]netip.Addr, errs map[string]error) {
 	found, errs = map[string][]netip.Addr{}, map[string]error{}
 	var wait sync.WaitGroup
 	var mu sync.Mutex

@@ -12,7 +12,7 @@ import (
 
 	"intsink/cmd/internal/degraded"
 	"intsink/cmd/intsink/internal/confighistory"
-	book "intsink/cmd/intsink/internal/names"
+	"intsink/cmd/intsink/internal/names"
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/statefile"
@@ -30,7 +30,7 @@ func (a *Appliance) startServing(c *conf.Config) (stop func(), err error) {
 // startProblems looks at what is wrong until a stops, and keeps it over a restart.
 func (a *Appliance) startProblems(c *conf.Config) (stop func(), err error) {
 	a.hooks.Configure(c.Notify)
-	a.problems.Named = func(place []problem.Part) { book.Of(&a.config.Load().Names).Place(place) }
+	a.problems.Named = func(place []problem.Part) { names.Of(&a.config.Load().Names).Place(place) }
 	stopKeeping := a.problems.Keep(statefile.Dir(os.Getenv))
 	stopWatching := background(a.source.WatchProblems)
 	return func() { stopWatching(); stopKeeping(); a.hooks.Stop() }, nil
