@@ -28,8 +28,11 @@ type Detector struct {
 	view     *FastView
 
 	sinceFabricSample int        // packets since SampleFabric last asked for one
-	fabricSampleEvery int        // after how many packets it asks for the next one
+	fabricSampleEvery int        // after how many packets it asks for the next one, on average
+	fabricSampleGap   int        // after how many this time
 	fabricSampledAt   int64      // when it asked last
+	fabricSampleAt    int64      // not before then it asks again
+	sampleRandom      uint64     // of both
 	fabricSampleDue   bool       // the next packet updates queues, interfaces and links
 	fabricHurry       bool       // the last one told of something far above what is usual
 	ends              episodeEnd // of the policies: lowest values, longest CongestionTimeout
@@ -78,8 +81,8 @@ func New(policies []Policy, seed uint64) *Detector { return newDetector(policies
 
 func newDetector(policies []Policy, seed uint64, c capacities) *Detector {
 	d := &Detector{
-		key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1,
-		fabric: newFabric(seed, c), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch, fabricSampleEvery: fabricSampleEvery,
+		key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1, sampleRandom: ^seed | 1,
+		fabric: newFabric(seed, c), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch, fabricSampleEvery: fabricSampleEvery, fabricSampleGap: fabricSampleEvery,
 	}
 	d.shared, d.ownShared = newShared(seed, c), true
 	d.view = newFastView(d.key, d.fabric.Links)

@@ -83,16 +83,21 @@ func (d *Detector) FabricSampleDue() bool { return d.fabricSampleDue }
 
 // SampleFabric counts n packets, and sets FabricSampleDue from time to time: one packet
 // that gives no event then goes through Packet nevertheless, so that the tables of queues,
-// interfaces and links stay current, and what is usual is learned. At most one packet in 256, and 10,000 a
-// second: it costs as much as 20 others. Where that would be fewer than 100 a second, more packets are taken, and as many
-// again times fabricHurry while samples tell of what is far above usual, so that it is soon known what is wrong.
+// interfaces and links stay current, and what is usual is learned. About one packet in 256, and 10,000 a
+// second, at most: it costs as much as 20 others. Where that would be fewer than 100 a second, more packets are taken, and
+// as many again times fabricHurry while samples tell of what is far above usual, so that it is soon known what is wrong.
+// The gaps are drawn, of packets as of time: of traffic that repeats itself in step with an even gap,
+// all samples would be of one flow, and nothing would be learned of the places that it does not cross.
 func (d *Detector) SampleFabric(now int64, n int) {
 	d.sinceFabricSample += n
-	if d.sinceFabricSample < d.fabricGap() || now-d.fabricSampledAt < fabricSampleNs {
+	if d.sinceFabricSample < d.fabricGap() || now < d.fabricSampleAt {
 		return
 	}
 	elapsed := max(now-d.fabricSampledAt, 1)
 	d.fabricSampleEvery = int(min(max(int64(d.sinceFabricSample)*fabricSlowNs/elapsed, 1), fabricSampleEvery))
+	d.sampleRandom = nextRandom(d.sampleRandom)
+	d.fabricSampleGap = 1 + int(partOf(2*uint64(d.fabricSampleEvery)-1, d.sampleRandom))
+	d.fabricSampleAt = now + fabricSampleNs/2 + partOf(fabricSampleNs, nextRandom(d.sampleRandom))
 	d.sinceFabricSample, d.fabricSampledAt, d.fabricSampleDue = 0, now, true
 }
 
@@ -106,15 +111,15 @@ func (d *Detector) NextFabricSample() (n int, at int64) {
 	if d.fabricSampleDue {
 		return 0, 0
 	}
-	return d.fabricGap() - d.sinceFabricSample, d.fabricSampledAt + fabricSampleNs
+	return d.fabricGap() - d.sinceFabricSample, d.fabricSampleAt
 }
 
-// fabricGap is how many packets lie between two samples.
+// fabricGap is how many packets lie between the last sample and the next.
 func (d *Detector) fabricGap() int {
 	if d.fabricHurry {
-		return max(d.fabricSampleEvery/fabricHurry, 1)
+		return max(d.fabricSampleGap/fabricHurry, 1)
 	}
-	return d.fabricSampleEvery
+	return d.fabricSampleGap
 }
 
 const (
