@@ -28,8 +28,14 @@ Warnings on stderr count what is not as it should be: a capture that is cut shor
 or damaged, packets captured only in part, times that run backwards, and frames
 of more than 65535 bytes, which DPDK cannot carry and which are left out.
 
+The summary tells what was wrong in the network: slow hops, full queues and who
+filled them, dead nodes, losses, each with its begin and end, as the command
+problems does for a running sink. What is usual is learned from the capture
+itself: let it begin while all is well.
+
 The last line of the summary is one JSON object:
-  {"received": n, "forwarded": n, "dropped": {reason: n}, "reports": {event: n}}`,
+  {"received": n, "forwarded": n, "dropped": {reason: n}, "reports": {event: n},
+   "problems": [as in GET /api/v1/problems]}`,
 		Example: "  intsink replay --config intsink.hcl --in in.pcap --out out.pcap --reports reports.pcap",
 		Args:    cli.FlagsOnly("config"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return replay.Run(cmd.OutOrStdout(), f) },

@@ -5,9 +5,11 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
+	"intsink/engine/event"
 	"intsink/engine/watch"
 )
 
@@ -62,6 +64,21 @@ type PendingQuery struct {
 
 // Done reports whether the answer is complete. Until then only the worker may use the Query.
 func (q *PendingQuery) Done() bool { return q.done.Load() }
+
+// Congested reports whether v is in an episode: one that had no sample for its timeout is over, although
+// the worker only writes that down at the next sample.
+func (q *PendingQuery) Congested(v *event.Queue) bool {
+	timeout := int64(0)
+	for i := range q.Watches {
+		timeout = max(timeout, q.Watches[i].Policy.Thresholds.CongestionTimeout)
+	}
+	return v.Congested && q.Now-v.Seen <= timeout
+}
+
+// Auto reports whether thresholds of congestion are made of what is usual.
+func (q *PendingQuery) Auto() bool {
+	return slices.ContainsFunc(q.Watches, func(w watch.Watch) bool { return w.Policy.Thresholds.CongestionFactor != 0 })
+}
 
 // Drop cancels the query: its sender no longer waits for the answer.
 func (q *PendingQuery) Drop() { q.dropped.Store(true) }

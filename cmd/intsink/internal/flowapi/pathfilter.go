@@ -106,7 +106,7 @@ func hotOf(questions []*inspect.PendingQuery) map[egress]bool {
 	hot := map[egress]bool{}
 	for _, q := range questions {
 		for i := range q.Queues {
-			if r := &q.Queues[i]; CongestedNow(q, &r.Value) {
+			if r := &q.Queues[i]; q.Congested(&r.Value) {
 				hot[egress{uint32(r.Key[0] >> 32), uint16(r.Key[0])}] = true
 			}
 		}

@@ -12,7 +12,6 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/engine/aside/inspect"
-	"intsink/engine/event"
 	"intsink/engine/usual"
 	"intsink/flows"
 )
@@ -44,16 +43,6 @@ type queueItem struct {
 	CongestionStatus *uint32 `json:"congestion_status"`
 
 	Usual usualItem `json:"usual"`
-}
-
-// CongestedNow: an episode that had no sample for its timeout is over, although the
-// worker only writes that down at the next sample.
-func CongestedNow(q *inspect.PendingQuery, v *event.Queue) bool {
-	timeout := int64(0)
-	for i := range q.Watches {
-		timeout = max(timeout, q.Watches[i].Policy.Thresholds.CongestionTimeout)
-	}
-	return v.Congested && q.Now-v.Seen <= timeout
 }
 
 // queues is GET /api/v1/queues.
@@ -130,7 +119,7 @@ func mergeQueues(questions []*inspect.PendingQuery) map[[2]uint64]*queueItem {
 	for _, q := range questions {
 		for i := range q.Queues {
 			r := &q.Queues[i]
-			v, hot := &r.Value, CongestedNow(q, &r.Value)
+			v, hot := &r.Value, q.Congested(&r.Value)
 			x := merged[r.Key]
 			if x == nil {
 				x = &queueItem{Node: uint32(r.Key[0] >> 32), Egress: knownPort(uint16(r.Key[0])), Queue: uint8(r.Key[1])}

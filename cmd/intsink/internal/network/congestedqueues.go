@@ -31,7 +31,7 @@ type congested struct {
 
 // queues lists congested queues, and those that are slow, but not fuller than usual: what delays packets there is the node.
 // The caller holds x.mu.
-func (x *Network) queues(tables []Tables, k *Known, now time.Time) (signs []problem.Sign, slow []congested) {
+func (x *Network) queues(tables []*inspect.PendingQuery, k *Known, now time.Time) (signs []problem.Sign, slow []congested) {
 	full := map[[2]uint64][]congested{} // by interface
 	var order [][2]uint64
 	all, egresses := x.congested(tables, k)
@@ -62,17 +62,18 @@ func (x *Network) queues(tables []Tables, k *Known, now time.Time) (signs []prob
 
 // congested lists the queues that are in an episode, in order, and how many interfaces with such queues each node has
 // that do not tell how full they are.
-func (x *Network) congested(tables []Tables, k *Known) (all []congested, egresses map[uint32]int) {
+func (x *Network) congested(tables []*inspect.PendingQuery, k *Known) (all []congested, egresses map[uint32]int) {
 	seen, counted := map[[2]uint64]bool{}, map[[2]uint64]bool{}
 	egresses = map[uint32]int{}
 	for _, q := range tables {
+		auto := q.Auto()
 		for i := range q.Queues {
 			r := &q.Queues[i]
 			if seen[r.Key] || !q.Congested(&r.Value) {
 				continue
 			}
 			seen[r.Key] = true
-			c := newCongested(r, k, q.Auto)
+			c := newCongested(r, k, auto)
 			all = append(all, c)
 			if at := c.egress(); c.value.Occupancy == unknown && !counted[at] {
 				counted[at] = true

@@ -133,8 +133,9 @@ func (x *Network) missing(now time.Time) {
 	for _, n := range x.nodes {
 		unseen := now.Sub(n.seen)
 		switch {
+		case n.gone && unseen <= goneFor: // back: that flows left it was a part of that
+			n.gone, n.movedLast, n.movedFlows, n.back = false, time.Time{}, 0, 0
 		case n.gone:
-			n.gone = unseen > goneFor
 		case n.sights < 3 || unseen <= max(goneFor, gapTimes*n.gap) || !n.deserted(now):
 		default:
 			n.gone = x.neighbourSeen(n, now)

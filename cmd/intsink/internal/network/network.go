@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"intsink/engine"
 	"intsink/engine/aside/inspect"
 	"intsink/engine/episode"
 	"intsink/engine/event"
@@ -136,14 +137,6 @@ func nodesOf(p *inspect.Path) (all []uint32) {
 	return all
 }
 
-// Tables is what a worker knows, and which of its queues are congested now. Auto: thresholds of congestion are made of what
-// is usual.
-type Tables struct {
-	*inspect.Query
-	Congested func(*event.Queue) bool
-	Auto      bool
-}
-
 // Known is what all workers together know.
 type Known struct {
 	Slow     []usual.Slow     // places that are slow now
@@ -152,11 +145,21 @@ type Known struct {
 	Usual    func(usual.Place) (usual.Value, bool)
 }
 
+// hopLately is how long ago a packet passed a hop that counts as used.
+const hopLately = 10e9
+
+// KnownBy returns what w and the workers that it shares with know, at now of their wall clock. To be asked before
+// the tables: a queue that is congested is then in them, where its hop is slow.
+func KnownBy(w *engine.Worker, now int64) *Known {
+	u := w.Usual()
+	return &Known{Slow: u.Slow(now), Hops: u.Seen(usual.Hop, now-hopLately), Episodes: w.Episodes().Open(), Usual: u.Of}
+}
+
 // What is what Look needs of a worker.
 const What = inspect.Queues | inspect.Links | inspect.Ways
 
 // look takes the nodes up that tables show. The caller holds x.mu.
-func (x *Network) look(tables []Tables, k *Known, now time.Time) {
+func (x *Network) look(tables []*inspect.PendingQuery, k *Known, now time.Time) {
 	sights := map[uint32]time.Time{}
 	sight := func(node uint32, at time.Time) {
 		if at.After(sights[node]) {

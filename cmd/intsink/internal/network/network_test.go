@@ -13,6 +13,7 @@ import (
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/engine/aside/inspect"
 	"intsink/engine/event"
+	"intsink/engine/watch"
 	"intsink/flows"
 )
 
@@ -42,7 +43,7 @@ func moved(second float64, flow int, was, is inspect.Path) *inspect.Notice {
 }
 
 // tables are those of one worker, which has seen queues of these nodes just now.
-func tables(second float64, ways []inspect.Path, nodes ...uint32) []Tables {
+func tables(second float64, ways []inspect.Path, nodes ...uint32) []*inspect.PendingQuery {
 	q := &inspect.Query{Now: at(second).UnixNano()}
 	for _, n := range nodes {
 		q.Queues = append(q.Queues, inspect.Row[event.Queue]{Key: [2]uint64{uint64(n)<<32 | 2, 1}, Value: event.Queue{Seen: q.Now, Occupancy: unknown, Latency: unknown}})
@@ -50,7 +51,8 @@ func tables(second float64, ways []inspect.Path, nodes ...uint32) []Tables {
 	for _, w := range ways {
 		q.Ways = append(q.Ways, inspect.Row[inspect.Path]{Value: w, Seen: flows.Tick(q.Now)})
 	}
-	return []Tables{{q, func(v *event.Queue) bool { return v.Congested }, false}}
+	rules := watch.Watch{Policy: event.Policy{Thresholds: event.Thresholds{CongestionTimeout: 3600e9}}}
+	return []*inspect.PendingQuery{{Query: q, Watches: []watch.Watch{rules}}}
 }
 
 // kinds are those of signs, with their places.
@@ -104,8 +106,7 @@ func TestNodeDies(t *testing.T) {
 			t.Errorf("node %d is gone: %v", id, n.gone)
 		}
 	}
-	want(t, 31, x.Look(tables(31, ways, 101, 203, 301), &Known{}, at(31)), "path_changed node 203")
-	want(t, 95, x.Look(tables(95, ways, 101, 203, 301), &Known{}, at(95)))
+	want(t, 31, x.Look(tables(31, ways, 101, 203, 301), &Known{}, at(31)))
 }
 
 // TestWhatIsNoProblem: flows that change between ways of equal cost come and go alike, a node without traffic is not gone,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/problem"
+	"intsink/engine/aside/inspect"
 	"intsink/flows"
 )
 
@@ -15,7 +16,7 @@ import (
 const settle = 5 * time.Second
 
 // Look takes up what the workers know now, and lists what is wrong.
-func (x *Network) Look(tables []Tables, k *Known, now time.Time) (all []problem.Sign) {
+func (x *Network) Look(tables []*inspect.PendingQuery, k *Known, now time.Time) (all []problem.Sign) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.look(tables, k, now)
@@ -67,7 +68,7 @@ func (n *node) signs(id uint32, now time.Time) []problem.Sign {
 }
 
 // loops are nodes that a path passes twice.
-func loops(tables []Tables, now time.Time) (all []problem.Sign) {
+func loops(tables []*inspect.PendingQuery, now time.Time) (all []problem.Sign) {
 	seen := map[uint32]bool{}
 	for _, q := range tables {
 		for i := range q.Ways {

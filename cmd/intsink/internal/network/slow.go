@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/problem"
+	"intsink/engine/aside/inspect"
 	"intsink/engine/usual"
 )
 
@@ -309,7 +310,7 @@ func (x *Network) skewed(node uint32, now time.Time) bool {
 }
 
 // lookAtClocks takes up how often latencies of segments came out negative. The caller holds x.mu.
-func (x *Network) lookAtClocks(tables []Tables, now time.Time) {
+func (x *Network) lookAtClocks(tables []*inspect.PendingQuery, now time.Time) {
 	counts := map[uint32]uint64{}
 	for _, q := range tables {
 		for i := range q.Links {

@@ -96,7 +96,9 @@ func TestQueueOrNode(t *testing.T) {
 		"without interfaces":     {queues: []inspect.Row[event.Queue]{congestedNow(302, noInterface, 2, unknown, 9000)}, known: known(), want: []string{"queue_congested node 302 queue 2"}},
 	} {
 		x, q := New(), tables(11, nil)
-		q[0].Queues, q[0].Auto = c.queues, !c.wrote
+		if q[0].Queues = c.queues; !c.wrote {
+			q[0].Watches[0].Policy.Thresholds.CongestionFactor = 8
+		}
 		if got := kinds(x.Look(q, c.known, at(11))); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
@@ -117,7 +119,7 @@ func TestWhoFillsIt(t *testing.T) {
 		b.Count(at(10.5).UnixNano(), id, &episode.Packet{Flow: &small, Bytes: 100, Latency: 1_700_000, Occupancy: 9000})
 	}
 	q := tables(11, nil)
-	q[0].Queues, q[0].Auto = []inspect.Row[event.Queue]{row}, true
+	q[0].Queues, q[0].Watches[0].Policy.Thresholds.CongestionFactor = []inspect.Row[event.Queue]{row}, 8
 	k := &Known{Episodes: b.Open(), Usual: func(usual.Place) (usual.Value, bool) {
 		return usual.Value{Latency: usual.Stat{Known: true, Median: 1700}}, true
 	}}

@@ -4,10 +4,8 @@ package observe
 
 import (
 	"context"
-	"slices"
 	"time"
 
-	"intsink/cmd/intsink/internal/flowapi"
 	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/status"
@@ -15,9 +13,6 @@ import (
 	"intsink/conf"
 	"intsink/engine/aside/inspect"
 	"intsink/engine/burst"
-	"intsink/engine/event"
-	"intsink/engine/usual"
-	"intsink/engine/watch"
 )
 
 // lookEvery is how often it is looked whether something is wrong.
@@ -52,22 +47,11 @@ func (s *Source) lookAtNetwork() {
 	s.Live.Sweep()
 	ctx, cancel := context.WithTimeout(context.Background(), lookPatience)
 	defer cancel()
-	known := s.known() // before the tables: a queue that is congested is then in them, where its hop is slow
+	known := s.known()
 	questions, err := s.api.Tables(ctx, network.What)
 	if err == nil {
 		s.judge(questions, known)
 	}
-}
-
-// judge makes problems of what the workers told.
-func (s *Source) judge(questions []*inspect.PendingQuery, known *network.Known) {
-	tables := make([]network.Tables, len(questions))
-	for i, q := range questions {
-		auto := slices.ContainsFunc(q.Watches, func(w watch.Watch) bool { return w.Policy.Thresholds.CongestionFactor != 0 })
-		tables[i] = network.Tables{Query: q.Query, Auto: auto, Congested: func(v *event.Queue) bool { return flowapi.CongestedNow(q, v) }}
-	}
-	now := time.Unix(0, s.Clock())
-	s.Problems.Look("network", s.Network.Look(tables, known, now), now)
 }
 
 // count takes up what the counters of the history stand at.
@@ -122,9 +106,6 @@ func portOf(c *conf.Config, link, direction string) string {
 	return ""
 }
 
-// hopLately is how long ago a packet passed a hop that counts as used.
-const hopLately = 10e9
-
 // known is what all workers together know.
 func (s *Source) known() *network.Known {
 	if len(s.Workers) == 0 {
@@ -134,8 +115,13 @@ func (s *Source) known() *network.Known {
 	if s.WallClock != nil {
 		now += s.WallClock()
 	}
-	u := w.Usual()
-	return &network.Known{Slow: u.Slow(now), Hops: u.Seen(usual.Hop, now-hopLately), Episodes: w.Episodes().Open(), Usual: u.Of}
+	return network.KnownBy(w, now)
+}
+
+// judge makes problems of what the workers told.
+func (s *Source) judge(questions []*inspect.PendingQuery, known *network.Known) {
+	now := time.Unix(0, s.Clock())
+	s.Problems.Look("network", s.Network.Look(questions, known, now), now)
 }
 
 // addProblems adds how many problems of each kind there are now, and what became of telling others.

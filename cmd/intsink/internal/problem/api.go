@@ -119,6 +119,9 @@ func (f *filter) match(p *Problem) bool {
 		(p.Until == nil || !p.Until.Before(f.since))
 }
 
+// Answer has all problems.
+func (l *List) Answer() *Answer { return l.answer(&filter{limit: mostItems}) }
+
 // answer is what f selects.
 func (l *List) answer(f *filter) *Answer {
 	l.mu.Lock()

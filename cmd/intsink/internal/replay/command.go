@@ -8,8 +8,10 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/internal/pcapfile"
+	"intsink/cmd/intsink/internal/names"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/cmd/intsink/internal/simulate"
+	"intsink/cmd/intsink/internal/top"
 	"intsink/conf"
 )
 
@@ -52,7 +54,8 @@ func replay(stdout io.Writer, c *conf.Config, f Options) error {
 	plain.Warn(os.Stderr)
 	in.Warn(os.Stderr)
 	r.warn(os.Stderr)
-	return simulate.PrintSummary(stdout, &r.counters, r.WatchFlows(c))
+	wrong := r.network.Problems()
+	return simulate.PrintSummary(stdout, &r.counters, r.WatchFlows(c), wrong.Items, top.Paragraphs(wrong.Items, wrong.Looked.At, names.Of(&c.Names)))
 }
 
 // write takes the packets of in, the capture at path, through the worker, and writes both files,
@@ -75,6 +78,7 @@ func write(c *conf.Config, f Options, path string, in *pcapfile.Reader) (r *repl
 	in.ShowProgress(os.Stderr, in.Path)
 	err = r.run()
 	r.counters = r.Snapshot()
+	r.network.End()
 	r.Release()
 	if e := source.close(); err == nil {
 		err = e

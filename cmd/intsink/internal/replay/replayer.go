@@ -25,6 +25,7 @@ type replayer struct {
 	in      *pcapfile.Reader
 	out     *file.Capture
 	reports *file.Capture
+	network *simulate.NetworkLook
 	frames  []simulate.Frame // per collector
 
 	tooLong  int // packets that were left out
@@ -39,6 +40,7 @@ func newReplayer(c *conf.Config, source *pcapPort, in *pcapfile.Reader, out, rep
 	r.Worker = simulate.New(c, simulate.Ports{
 		Network: source, Host: (*captureSink)(r), Packets: source.pool, Reports: source.reportPool,
 	}, func(s *simulate.SealedReport) { reports.WriteReport(r.frames[s.Collector].To(s.Handoff), s.Mbuf) })
+	r.network = r.Watch(c)
 	return r
 }
 

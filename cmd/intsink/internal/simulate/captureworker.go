@@ -33,7 +33,8 @@ type Worker struct {
 	Now        int64               // never runs backwards
 	Idle       int64               // how long a flow may be silent
 	vec        *mbuf.Vec
-	Backwards  int // packets with an earlier time than one before them
+	Backwards  int          // packets with an earlier time than one before them
+	look       *NetworkLook // nil: nobody looks
 }
 
 // FlowsOfWatch are the new flows that a watch took; of those that none took it is empty.
@@ -119,14 +120,20 @@ func (r *Worker) PassTo(at int64) {
 	if r.Now > 0 { // once there was a packet
 		quiet := min(at, r.Now+r.Idle+EndLate) // nothing is left to end after it
 		for r.Now+gapStep < quiet {
-			r.Now += gapStep
-			r.Tick(r.Now)
-			r.Drain()
+			r.tick(r.Now + gapStep)
 		}
 	}
-	r.Now = at
-	r.Tick(at)
+	r.tick(at)
+}
+
+// tick makes it now, and everything that is due then happen.
+func (r *Worker) tick(now int64) {
+	r.Now = now
+	r.Tick(now)
 	r.Drain()
+	if r.look != nil {
+		r.look.pass()
+	}
 }
 
 // SealedReport is a report packet on its way into the capture.

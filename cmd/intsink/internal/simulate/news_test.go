@@ -37,12 +37,20 @@ watch "all" {}
 collector "c" { address = "192.0.2.1:8555" }
 `
 
-// minute plays the network of the playground, calm for so long and then with three faults for a minute, through a worker
-// with the defaults. It returns the reports of that minute by what they tell, and the events that they tell of.
-func minute(t *testing.T, calm time.Duration) (news [event.NumNews]uint64, events [event.NumEvents]uint64) {
+// played is the network of the playground in front of a worker, on a clock of its own.
+type played struct {
+	*Worker
+	t       *testing.T
+	config  *conf.Config
+	network *scene.Network
+	port    *MemPort
+	now     time.Time
+}
+
+func newPlayed(t *testing.T, text string) *played {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "c.hcl")
-	if err := os.WriteFile(path, []byte(faulty), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, err := Load(path, "test")
@@ -58,33 +66,46 @@ func minute(t *testing.T, calm time.Duration) (news [event.NumNews]uint64, event
 		t.Fatal(err)
 	}
 	w := New(c, Ports{Network: port, Host: SilentPort{port}, Packets: port.Pool, Reports: reports}, func(*SealedReport) {})
-	defer w.Release()
-	n := scene.New()
-	begin := time.Unix(1763776800, 0)
-	now := begin
-	play := func(until time.Time) {
-		for step := 0; now.Before(until); step++ {
-			err := n.Step(step, now, func(frame []byte) {
-				port.Frame = frame
-				w.PassTo(now.UnixNano())
-				w.Poll()
-				w.Drain()
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			now = now.Add(scene.Pause)
+	t.Cleanup(w.Release)
+	return &played{w, t, c, scene.New(), port, time.Unix(1763776800, 0)}
+}
+
+// play lets so much time pass.
+func (p *played) play(d time.Duration) {
+	p.t.Helper()
+	for step, until := 0, p.now.Add(d); p.now.Before(until); step++ {
+		err := p.network.Step(step, p.now, func(frame []byte) {
+			p.port.Frame = frame
+			p.PassTo(p.now.UnixNano())
+			p.Poll()
+			p.Drain()
+		})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.now = p.now.Add(scene.Pause)
+	}
+}
+
+func (p *played) do(words ...string) {
+	p.t.Helper()
+	for _, word := range words {
+		if _, err := p.network.Do(word); err != nil {
+			p.t.Fatal(err)
 		}
 	}
-	play(begin.Add(calm))
-	before := w.Snapshot()
-	for _, fault := range []string{"slow", "fill", "move"} {
-		if _, err := n.Do(fault); err != nil {
-			t.Fatal(err)
-		}
-	}
-	play(now.Add(time.Minute))
-	after := w.Snapshot()
+}
+
+// minute lets the network be calm for so long and then have three faults for a minute. It returns the reports of that minute
+// by what they tell, and the events that they tell of.
+func minute(t *testing.T, calm time.Duration) (news [event.NumNews]uint64, events [event.NumEvents]uint64) {
+	t.Helper()
+	p := newPlayed(t, faulty)
+	p.play(calm)
+	before := p.Snapshot()
+	p.do("slow", "fill", "move")
+	p.play(time.Minute)
+	after := p.Snapshot()
 	for i := range news {
 		news[i] = after.News[i] - before.News[i]
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/problem"
 	"intsink/engine"
 	"intsink/engine/burst"
 	"intsink/engine/event"
@@ -21,14 +22,16 @@ type Summary struct {
 	Forwarded uint64            `json:"forwarded"`
 	Dropped   map[string]uint64 `json:"dropped"`
 	Reports   map[string]uint64 `json:"reports"`
+
+	Problems []*problem.Problem `json:"problems"` // of the network, as GET /api/v1/problems lists them
 }
 
 // PrintSummary prints the counters of the first link, which is all that replay
-// runs. Entries that are zero are left out.
-func PrintSummary(w io.Writer, c *engine.Counters, watches []FlowsOfWatch) error {
+// runs, and what was wrong in its network, by lines of text and in the JSON. Entries that are zero are left out.
+func PrintSummary(w io.Writer, c *engine.Counters, watches []FlowsOfWatch, wrong []*problem.Problem, lines []string) error {
 	l := &c.Links[0]
 	d := &l.Direction[burst.ToHost]
-	s := Summary{Received: d.Received, Forwarded: d.Forwarded, Dropped: map[string]uint64{}, Reports: map[string]uint64{}}
+	s := Summary{Received: d.Received, Forwarded: d.Forwarded, Dropped: map[string]uint64{}, Reports: map[string]uint64{}, Problems: wrong}
 	for r, n := range d.Dropped {
 		if n > 0 {
 			s.Dropped[burst.DropReason(r).String()] = n
@@ -40,7 +43,25 @@ func PrintSummary(w io.Writer, c *engine.Counters, watches []FlowsOfWatch) error
 		}
 	}
 	printText(w, c, watches)
+	fmt.Fprintf(w, "problems   %s\n", problemCount(wrong))
+	for _, line := range lines {
+		fmt.Fprintln(w, line)
+	}
 	return json.NewEncoder(w).Encode(s)
+}
+
+// problemCount says how many problems there were, and how many last.
+func problemCount(all []*problem.Problem) string {
+	last := 0
+	for _, p := range all {
+		if p.Until == nil {
+			last++
+		}
+	}
+	if len(all) == 0 {
+		return "none: nothing in the network was far from what it did before"
+	}
+	return fmt.Sprintf("%d, of which %d at the end", len(all), last)
 }
 
 func printText(w io.Writer, c *engine.Counters, watches []FlowsOfWatch) {

@@ -73,16 +73,22 @@ func problemLines(a *problem.Answer, now time.Time, book *names.Book) (lines []s
 		}
 		lines = append(lines, fmt.Sprintf("nothing is wrong: %s looked at, at %s", cli.Count(n, "sign"), now.Format(time.RFC3339)))
 	}
-	for _, p := range a.Items {
+	lines = append(lines, Paragraphs(a.Items, now, book)...)
+	if a.Totals.Left > 0 {
+		lines = append(lines, fmt.Sprintf("and %s that there was no room for", cli.Count(int(a.Totals.Left), "problem")))
+	}
+	return lines
+}
+
+// Paragraphs say what is wrong, or was, where, for how long at now, and what shows it: in 80 columns.
+func Paragraphs(problems []*problem.Problem, now time.Time, book *names.Book) (lines []string) {
+	for _, p := range problems {
 		lines = append(lines, problemLine(p, now))
-		for _, text := range []string{p.Amount(), p.Evidence.Why, strings.Join(p.Evidence.Flows, " "), hosts(&p.Evidence, book), way(&p.Evidence, book), p.Todo} {
+		for _, text := range []string{p.Amount(), p.Evidence.Why, strings.Join(p.Evidence.Flows, " "), filledBy(&p.Evidence), hosts(&p.Evidence, book), way(&p.Evidence, book), p.Todo} {
 			if text != "" {
 				lines = append(lines, wrap(text, "    ", width80)...)
 			}
 		}
-	}
-	if a.Totals.Left > 0 {
-		lines = append(lines, fmt.Sprintf("and %s that there was no room for", cli.Count(int(a.Totals.Left), "problem")))
 	}
 	return lines
 }
@@ -103,6 +109,21 @@ func hosts(e *problem.Evidence, book *names.Book) string {
 		}
 	}
 	return strings.Join(all, ", ")
+}
+
+// filledBy names the flows that fill a queue, up to three, with their share of its bytes; one at least, and others from a
+// twentieth on.
+func filledBy(e *problem.Evidence) string {
+	var all []string
+	for i, c := range e.Culprits[:min(3, len(e.Culprits))] {
+		if i == 0 || c.Share >= 0.05 {
+			all = append(all, fmt.Sprintf("%s with %.0f %% of its bytes", c.Flow, 100*c.Share))
+		}
+	}
+	if all == nil {
+		return ""
+	}
+	return "filled by " + strings.Join(all, ", ")
 }
 
 // way is what a path was and is.
