@@ -56,7 +56,7 @@ func (w *Worker) pollInC(idle *Idle) (found bool) {
 		INT: packets, INTTime: at, MostEmpty: idle.mostEmpty(),
 	}
 	look, at := w.detector.NextFabricSample()
-	l.Look, l.LookAt = int64(look), at
+	l.Look, l.LookAt, l.LookFrom = int64(look), at, w.detector.FabricSampleFrom()
 	l.Now, l.Last, l.Empty = max(l.Now, b.Now), p.last, uint32(min(p.empty, math.MaxUint32))
 	why := l.Run(w.readings.paths, w.stages.match.Burst(b, true), b.Back)
 	w.countInC(l)

@@ -21,7 +21,7 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 		return 0
 	}
 	over := force.over(n)
-	if t.CongestionFactor != 0 && !over && !d.fabricSampleDue && !d.view.Queues.Has(d.view.bitOfKey(key)) {
+	if t.CongestionFactor != 0 && !over && !d.sampling && !d.view.Queues.Has(d.view.bitOfKey(key)) {
 		return 0 // as in C: most packets look no queue up; what the tables show of it comes from samples
 	}
 	q, made := d.fabric.Queues.Get(now, key)

@@ -33,6 +33,8 @@ type Detector struct {
 	fabricSampledAt   int64      // when it asked last
 	fabricSampleAt    int64      // not before then it asks again
 	sampleRandom      uint64     // of both
+	fabricSampleFrom  uint8      // FabricSampleFrom
+	sampling          bool       // the packet at hand is one
 	fabricSampleDue   bool       // the next packet updates queues, interfaces and links
 	fabricHurry       bool       // the last one told of something far above what is usual
 	ends              episodeEnd // of the policies: lowest values, longest CongestionTimeout
@@ -67,6 +69,7 @@ type Observation struct {
 	Layout   *inthdr.Layout // of one hop
 	FlowHash uint64
 	Common   bool // as inthdr.Info.Common; false is always right
+	Early    bool // it stands in front of the packet of its burst that is to be the next sample
 
 	Sequence     uint64 // number that a domain instruction declares
 	SequenceBits uint8  // how wide it is; 0: there is none
@@ -82,7 +85,7 @@ func New(policies []Policy, seed uint64) *Detector { return newDetector(policies
 func newDetector(policies []Policy, seed uint64, c capacities) *Detector {
 	d := &Detector{
 		key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1, sampleRandom: ^seed | 1,
-		fabric: newFabric(seed, c), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch, fabricSampleEvery: fabricSampleEvery, fabricSampleGap: fabricSampleEvery,
+		fabric: newFabric(seed, c), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch, fabricSampleEvery: fabricSampleEvery, fabricSampleGap: fabricSampleEvery, fabricSampleFrom: 1,
 	}
 	d.shared, d.ownShared = newShared(seed, c), true
 	d.view = newFastView(d.key, d.fabric.Links)
@@ -155,11 +158,12 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 		set |= Refresh.Set()
 		d.Counters.Fired[Refresh]++
 	}
-	if usable && d.fabricSampleDue {
+	d.sampling = usable && d.fabricSampleDue && !o.Early
+	if d.sampling {
 		d.learn(now, o)
 		d.countLatencies(now, o)
 		set |= d.updateFabric(now, f, fresh, p, o)
-		d.fabricSampleDue = false
+		d.endFabricSample()
 	} else if usable && p.watchesFabric && !(worst < p.calm && d.view.Hot&HotQueues == 0) {
 		set |= d.updateFabric(now, f, fresh, p, o)
 	}

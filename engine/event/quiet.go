@@ -78,8 +78,22 @@ type fabricThresholds struct{ raise, latency, tx uint32 }
 // never is a threshold that no known value reaches.
 const never = unknown32
 
-// FabricSampleDue reports that the next packet must go through Packet (see SampleFabric).
+// FabricSampleDue reports that a packet of the next burst must go through Packet (see SampleFabric).
 func (d *Detector) FabricSampleDue() bool { return d.fabricSampleDue }
+
+// FabricSampleFrom says which packet of the burst that is, from 1 on and counted on from the first behind the last: a random
+// one. Flows that send at once come in the same order each time, and the first would be looked at always.
+// It stays the same until that packet, or SkipFabricSample.
+func (d *Detector) FabricSampleFrom() uint8 { return d.fabricSampleFrom }
+
+// mostOfBurst is how many packets a burst has at most.
+const mostOfBurst = 64
+
+// endFabricSample draws which packet of a burst is the next sample.
+func (d *Detector) endFabricSample() {
+	d.sampleRandom = nextRandom(d.sampleRandom)
+	d.fabricSampleDue, d.fabricSampleFrom = false, 1+uint8(partOf(mostOfBurst, d.sampleRandom))
+}
 
 // SampleFabric counts n packets, and sets FabricSampleDue from time to time: one packet
 // that gives no event then goes through Packet nevertheless, so that the tables of queues,
@@ -104,7 +118,11 @@ func (d *Detector) SampleFabric(now int64, n int) {
 // SkipFabricSample ends FabricSampleDue after a burst with a packet that was to update the tables:
 // where none did, such as one of INT-MX or of a flow that no watch selects, the next sample is in its
 // time. Else each burst would have such a packet.
-func (d *Detector) SkipFabricSample() { d.fabricSampleDue = false }
+func (d *Detector) SkipFabricSample() {
+	if d.fabricSampleDue {
+		d.endFabricSample()
+	}
+}
 
 // NextFabricSample says when FabricSampleDue will be set: after n more packets, at a time.
 func (d *Detector) NextFabricSample() (n int, at int64) {

@@ -50,7 +50,7 @@ func (b *bed) bursts(n, hostile int) (matched, parsed int) {
 			lens[i] = len(frames[i])
 		}
 		b.now += 1000
-		b.burst(b.now, frames, lens, false)
+		b.burst(b.now, frames, lens, 0)
 		if parsed += int(b.tried); !b.skipped {
 			matched++
 		}

@@ -333,7 +333,7 @@ struct fast_state {
 	uint32_t tick, refresh;
 	uint8_t strip;     // packets that are passed lose their INT
 	uint8_t watched;   // there are watches: flows are looked up
-	uint8_t look;      // the next packet is not passed, whatever it is
+	uint8_t look;      // 0, or one packet is not passed, whatever it is: the first of a known flow from packet (look - 1) modulo ints on
 	uint8_t keep;      // no packet is passed, or each by the general path: FAST_KEEP, FAST_ASK
 	int64_t now;
 	int64_t wall;      // what now lacks to be the wall clock's
@@ -408,6 +408,7 @@ struct fast_loop {
 	int64_t long_gap;   // after such a gap
 	int64_t due, due_at;   // INT packets, or time, until a burst is Go's
 	int64_t look, look_at; // INT packets and time until one of a known flow is Go's
+	uint8_t look_from;     // state.look then
 	uint64_t most_empty;   // polls in a row that find nothing
 
 	// Why it ended; the burst at hand.

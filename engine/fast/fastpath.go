@@ -66,7 +66,7 @@ type Burst struct {
 	Generation uint16 // of the rules
 	Watched    bool   // there are watches
 	Strip      bool   // packets lose their INT: they leave by another port
-	Look       bool   // the first packet with INT is not passed, whatever it is
+	Look       uint8  // 0, or one packet with INT is not passed, whatever it is: packet Look-1, counted on from the first behind the last
 	Keep       bool   // no packet is passed
 	Facts      Facts
 	Link       int // it came by, from 0 on
@@ -102,7 +102,7 @@ func (p *Path) Receive(b *Burst) {
 	p.prepare(b)
 	p.vec, p.n, p.now = b.Vec, uint32(b.N), b.Now
 	p.tick, p.refresh = flows.Tick(b.Now), uint32(b.Now>>flows.RefreshShift)
-	p.look, p.MX, p.linkNumber = bit(b.Look), 0, uint32(b.Link+1)
+	p.look, p.MX, p.linkNumber = b.Look, 0, uint32(b.Link+1)
 	p.deferred, p.Samples, p.Missing, p.fresh = 0, 0, 0, 0
 	if p.until != 0 && (p.parseAll || p.skip()) {
 		p.allUnknown()

@@ -32,7 +32,7 @@ func TestFlagsOfTCP(t *testing.T) {
 					t.Fatal(err)
 				}
 				passed := w.passed
-				w.burst(1e18+int64(i), [][]byte{f}, []int{len(f)}, false)
+				w.burst(1e18+int64(i), [][]byte{f}, []int{len(f)}, 0)
 				want := flags&5 == 0 && common > 0 // the flow's first packet is an event
 				if common++; flags&5 != 0 {
 					common--

@@ -37,7 +37,7 @@ func TestFuzzState(t *testing.T) {
 				seed = append(binary.LittleEndian.AppendUint16(seed, uint16(lens[i])), byte(n%3*0x30))
 				seed = append(seed, frames[i]...)
 			}
-			w.burst(int64(1e18)+int64(n)*1000, frames, lens, false)
+			w.burst(int64(1e18)+int64(n)*1000, frames, lens, 0)
 			write(t, filepath.Join(corpus, fmt.Sprint(n)), seed)
 		}
 		if w.stored < 3 {

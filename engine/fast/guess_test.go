@@ -86,7 +86,7 @@ func TestWhatMadeRoomIsNotGuessed(t *testing.T) {
 		if w.stored != maxTemplates || w.learned[1].shape != none {
 			t.Fatalf("portable %v: %d templates; the victim has shape %d", portable, w.stored, w.learned[1].shape)
 		}
-		w.receive(1e18, [][]byte{victim, victim}, []int{len(victim), len(victim)}, false)
+		w.receive(1e18, [][]byte{victim, victim}, []int{len(victim), len(victim)}, 0)
 		if w.Unknown != 3 {
 			t.Errorf("portable %v: a packet is of a template without a shape: unknown %b", portable, w.Unknown)
 		}

@@ -74,7 +74,8 @@ type Until struct {
 	Time         int64  // after a poll, Unix nanoseconds
 	LongGap      int64  // after a poll, such a time after the one before
 	INT, INTTime int64  // with a burst, after so many INT packets or at that time
-	Look, LookAt int64  // with the first INT packet of a known flow, after so many INT packets and at that time
+	Look, LookAt int64  // with one INT packet of a known flow, after so many INT packets and at that time
+	LookFrom     uint8  // Burst.Look then
 	MostEmpty    uint64 // after more polls in a row that find nothing
 }
 

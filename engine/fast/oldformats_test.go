@@ -89,7 +89,7 @@ func oldPackets(t *testing.T, w *world, s *intgen.Source, orig []byte) (passed i
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.burst(int64(1e18)+int64(i)*1000, [][]byte{frame}, []int{len(frame)}, false)
+		w.burst(int64(1e18)+int64(i)*1000, [][]byte{frame}, []int{len(frame)}, 0)
 		if got := w.vec[0].Bytes(); w.Len() != 1 || !bytes.Equal(got, orig) {
 			t.Fatalf("packet %d leaves as\n%x, and was\n%x", i, got, orig)
 		}

@@ -147,7 +147,7 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 	for (; unlikely((keep || s->look) && j < n); j++) {
 		if (s->flows[j] != NULL) {
 			s->flows[j]->bound |= FAST_HELD;
-			s->look = false;
+			s->look = 0;
 		}
 		s->deferred_at[deferred++] = (uint8_t)j;
 	}
@@ -209,26 +209,45 @@ static __attribute__((noinline)) void pass_with_more(struct fast_state *s, size_
 	pass_packets(s, from, true, false);
 }
 
-static __attribute__((noinline)) void pass_with_extra(struct fast_state *s)
+static __attribute__((noinline)) void pass_with_extra(struct fast_state *s, size_t from)
 {
-	pass_packets(s, 0, true, true);
+	pass_packets(s, from, true, true);
+}
+
+// pass_from passes the packets from one on.
+static __attribute__((noinline)) void pass_from(struct fast_state *s, size_t from)
+{
+	const struct fast_view *b = (const struct fast_view *)s->view;
+	if (b->scaled || s->numbered || s->keep)
+		pass_with_extra(s, from);
+	else if (b->more || b->hot || !s->strip)
+		pass_with_more(s, from);
+	else {
+		size_t j = pass_packets(s, from, false, false);
+		if (unlikely(j < s->ints))
+			pass_with_more(s, j);
+	}
+}
+
+// pass_until_look passes the packets in front of the one that is looked at, and returns how many they are. They are any
+// number: of packets that come together it must not always be the first, or others are never looked at.
+static __attribute__((noinline)) size_t pass_until_look(struct fast_state *s)
+{
+	const uint32_t n = s->ints, from = n > 0 ? (uint32_t)(s->look - 1) % n : 0;
+	s->ints = from;
+	s->look = 0;
+	pass_from(s, 0);
+	s->ints = n;
+	s->look = 1;
+	return from;
 }
 
 // fast_pass passes every packet that is as its flow's last one was.
 void fast_pass(struct fast_state *s)
 {
-	const struct fast_view *b = (const struct fast_view *)s->view;
 	s->deferred = 0;
 	s->samples = 0;
-	if (b->scaled || s->numbered || s->keep)
-		pass_with_extra(s);
-	else if (b->more || b->hot || !s->strip)
-		pass_with_more(s, 0);
-	else {
-		size_t j = pass_packets(s, 0, false, false);
-		if (unlikely(j < s->ints))
-			pass_with_more(s, j);
-	}
+	pass_from(s, unlikely(s->look > 1) ? pass_until_look(s) : 0);
 }
 
 // strip_unwatched takes INT out of all packets, where nobody asks for their flows; it defers all where one

@@ -42,8 +42,8 @@ func TestStreaksOfPlainPackets(t *testing.T) {
 						frames[i], lens[i] = o.change(r, frames[i])
 					}
 				}
-				a.receive(1e18, frames, lens, false)
-				b.receive(1e18, frames, lens, false)
+				a.receive(1e18, frames, lens, 0)
+				b.receive(1e18, frames, lens, 0)
 				if what := a.compare(b, len(frames)); what != "" {
 					t.Fatalf("packet %d: %s differs", odd, what)
 				}

@@ -55,7 +55,7 @@ static bool is_done(struct fast_loop *l, struct fast_link_ends *k, uint32_t n)
 	s->now = l->now;
 	s->tick = (uint32_t)(l->now >> FAST_TICK_SHIFT);
 	s->refresh = (uint32_t)(l->now >> FAST_REFRESH_SHIFT);
-	s->look = l->look <= 0 && l->now >= l->look_at;
+	s->look = l->look <= 0 && l->now >= l->look_at ? l->look_from : 0;
 	s->mx = s->deferred = 0;
 	s->samples = 0;
 	fast_receive(s);

@@ -192,7 +192,7 @@ type State struct {
 	refresh    uint32
 	strip      uint8 // packets that are passed lose their INT
 	watched    uint8 // there are watches: flows are looked up
-	look       uint8 // the next packet is not passed, whatever it is
+	look       uint8 // one packet is not passed, whatever it is (Burst.Look)
 	keep       uint8 // no packet is passed at once: keepAll, askAll
 	now        int64
 	wall       int64  // what now lacks to be the wall clock's

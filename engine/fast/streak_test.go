@@ -41,7 +41,7 @@ func TestStreaksOfINTPackets(t *testing.T) {
 			c := anyMarking(intgen.ByDSCP, false)
 			a, b := newWorld(t, c, everyEvent(), false), newWorld(t, c, everyEvent(), true)
 			for _, w := range []*world{a, b} {
-				w.burst(1e18, [][]byte{frame}, []int{len(frame)}, false)
+				w.burst(1e18, [][]byte{frame}, []int{len(frame)}, 0)
 			}
 			for odd := range mbuf.MaxBurst {
 				frames, lens := make([][]byte, mbuf.MaxBurst), make([]int, mbuf.MaxBurst)
@@ -51,8 +51,8 @@ func TestStreaksOfINTPackets(t *testing.T) {
 						frames[i], lens[i] = o.change(frames[i])
 					}
 				}
-				a.receive(1e18, frames, lens, false)
-				b.receive(1e18, frames, lens, false)
+				a.receive(1e18, frames, lens, 0)
+				b.receive(1e18, frames, lens, 0)
 				if what := a.compare(b, len(frames)); what != "" {
 					t.Fatalf("packet %d: %s differs", odd, what)
 				}

@@ -263,7 +263,7 @@ func twins(t *testing.T, m intgen.Marking, asked asked, seed uint64) (passed, st
 				origs[i] = x.orig
 			}
 		}
-		look := r.IntN(20) == 0
+		look := uint8(max(r.IntN(1280)-1216, 0)) // one burst in twenty
 		a.burst(now, frames, lens, look)
 		b.burst(now, frames, lens, look)
 		if what := a.compare(b, len(frames)); what != "" {

@@ -99,7 +99,7 @@ func (w *world) of(frames ...[]byte) {
 	for i, f := range frames {
 		lens[i] = len(f)
 	}
-	w.burst(1e18, frames, lens, false)
+	w.burst(1e18, frames, lens, 0)
 }
 
 // passes takes one packet through all steps, and tells whether it gave no event.
@@ -110,7 +110,7 @@ func (w *world) passes(frame []byte) bool {
 }
 
 // receive puts packets into the vector, and takes them through the steps before the parser.
-func (w *world) receive(now int64, frames [][]byte, lens []int, look bool) {
+func (w *world) receive(now int64, frames [][]byte, lens []int, look uint8) {
 	for i, f := range frames {
 		w.vec[i] = w.memory.put(i, f, lens[i])
 	}
@@ -118,7 +118,7 @@ func (w *world) receive(now int64, frames [][]byte, lens []int, look bool) {
 }
 
 // burst takes packets through all steps, with what package engine does in between.
-func (w *world) burst(now int64, frames [][]byte, lens []int, look bool) {
+func (w *world) burst(now int64, frames [][]byte, lens []int, look uint8) {
 	w.receive(now, frames, lens, look)
 	parsed := w.Unknown
 	w.tried = 0

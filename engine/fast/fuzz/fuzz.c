@@ -116,7 +116,7 @@ static int poll(struct fast_mbuf **vec, uint32_t n)
 	struct fast_queue network = {0, receive, transmit}, host = {1, receive, transmit};
 	l = (struct fast_loop){
 		.announced = (uint64_t)&announced, .vec = (uint64_t)burst, .back = (uint64_t)back, .links = 1,
-		.until = INT64_MAX, .long_gap = INT64_MAX, .due = 1000, .due_at = INT64_MAX, .look = 1000, .look_at = INT64_MAX,
+		.until = INT64_MAX, .long_gap = INT64_MAX, .due = 1000, .due_at = INT64_MAX, .look = n & 1 ? 0 : 1000, .look_at = 0, .look_from = (uint8_t)(1 + n),
 		.now = state->now, .last = state->now, .link[0] = {.network = network, .host = host, .state = (uint64_t)state},
 	};
 	arriving = vec;

@@ -29,6 +29,7 @@ type Stage struct {
 	paths       *inspect.Paths
 	facts       *watch.Facts       // of the packet at hand
 	observation *event.Observation // detectOne
+	sample      int                // which INT packet of the burst is the next sample, or the first one behind it
 	blind       blind
 	taken       [watch.None + 1]uint64 // new flows, by the watch that took them
 }
@@ -59,6 +60,9 @@ func (s *Stage) Begin(b *burst.Burst, suspended bool) {
 func (s *Stage) Do(b *burst.Burst) {
 	others := 0
 	f := b.Fast
+	if n := f.Len(); n > 0 {
+		s.sample = int(s.detector.FabricSampleFrom()-1) % n
+	}
 	for _, j := range f.Deferred() {
 		if before := f.Samples & (1<<j - 1) &^ b.Reportable; before != 0 { // samples in front of packet j come first
 			s.takeSamples(b, before)
@@ -136,7 +140,7 @@ func (s *Stage) detectOne(b *burst.Burst, j int) bool {
 		return false
 	}
 	o := s.observation
-	o.Frame, o.Info, o.FlowHash = f, info, b.Fast.Hashes[j]
+	o.Frame, o.Info, o.FlowHash, o.Early = f, info, b.Fast.Hashes[j], j < s.sample
 	o.Common, o.Layout = info.Common, b.Link.Locator.Layout(info)
 	o.Sequence, o.SequenceBits = b.Link.Locator.Sequence(f, info)
 	if burst.TCPFlags(f, &b.Layers[i], info)&(packet.TCPFIN|packet.TCPRST) != 0 {
