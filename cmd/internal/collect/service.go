@@ -49,7 +49,7 @@ func (d *daemon) notifySystemd() (stop func()) {
 	return func() {
 		close(done)
 		<-ended
-		d.notifier.Send("STOPPING=1", notify.Status("giving the outputs what is left"))
+		d.notifier.Send(notify.Stopping("giving the outputs what is left"))
 	}
 }
 

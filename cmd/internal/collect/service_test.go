@@ -53,7 +53,7 @@ func TestService(t *testing.T) {
 	p.cmd.Process.Signal(syscall.SIGHUP)
 	hear("RELOADING=1", "MONOTONIC_USEC=", "READY=1")
 	p.end(syscall.SIGTERM)
-	hear("STOPPING=1")
+	hear("STOPPING=1", "WATCHDOG_USEC=0")
 	for line := range strings.Lines(p.stderr.String()) {
 		if strings.Contains(line, "collecting") && !strings.HasPrefix(line, `{"time":`) {
 			t.Errorf("not JSON: %s", line)

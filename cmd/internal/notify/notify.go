@@ -58,3 +58,7 @@ func (n *Notifier) Send(lines ...string) (sent bool) {
 
 // Status returns the line that shows text in systemctl status.
 func Status(text string) string { return "STATUS=" + strings.ReplaceAll(text, "\n", " ") }
+
+// Stopping is that the service stops, doing what. The watchdog is off from now on, as nobody tells it anything any more:
+// systemd would else end a stop that takes longer than WatchdogSec, where TimeoutStopSec is for that.
+func Stopping(doing string) string { return "STOPPING=1\nWATCHDOG_USEC=0\n" + Status(doing) }

@@ -42,7 +42,7 @@ func (a *Appliance) startNotifying(*conf.Config) (stop func(), err error) {
 	stopLooking := repeat(serviceEvery, s.look)
 	return func() {
 		stopLooking()
-		s.to.Send("STOPPING=1", notify.Status("sending what is open"))
+		s.to.Send(notify.Stopping("sending what is open"))
 	}, nil
 }
 
