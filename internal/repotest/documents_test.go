@@ -122,8 +122,8 @@ func TestFoldersNameTheirPackages(t *testing.T) {
 	}
 }
 
-// TestSecurityPageNamesTests: each test that docs/security.md names is there.
-func TestSecurityPageNamesTests(t *testing.T) {
+// TestPagesNameTests: each test that the pages of attackers and of faults name is there.
+func TestPagesNameTests(t *testing.T) {
 	tests := map[string]bool{}
 	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, "_test.go") {
@@ -138,13 +138,15 @@ func TestSecurityPageNamesTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(read(t, "docs/security.md"), -1)
-	for _, m := range named {
-		if !tests[m[1]] {
-			t.Errorf("docs/security.md names %s, which is no test", m[1])
+	for _, page := range []string{"docs/security.md", "docs/reliability.md"} {
+		named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(read(t, page), -1)
+		for _, m := range named {
+			if !tests[m[1]] {
+				t.Errorf("%s names %s, which is no test", page, m[1])
+			}
 		}
-	}
-	if len(named) < 30 {
-		t.Errorf("%d tests are named", len(named))
+		if len(named) < 30 {
+			t.Errorf("%s names %d tests", page, len(named))
+		}
 	}
 }
