@@ -25,6 +25,9 @@ type machine struct {
 func boot(t *testing.T, folder string) *machine {
 	t.Helper()
 	m := &machine{folder: folder, qemu: exec.Command("./boot.sh", folder)}
+	if *attach {
+		return m
+	}
 	m.qemu.Stderr = os.Stderr
 	m.qemu.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := m.qemu.Start(); err != nil {
@@ -38,7 +41,7 @@ func boot(t *testing.T, folder string) *machine {
 // booted waits until the machine runs under another boot id than before, with all of its services started.
 func (m *machine) booted(t *testing.T, before string) (id string) {
 	t.Helper()
-	eventually(t, "the machine answers", 4*time.Minute, func() error {
+	eventually(t, "the machine answers", 2*time.Minute, func() error {
 		out, err := m.try("cat /proc/sys/kernel/random/boot_id")
 		if id = strings.TrimSpace(out); err == nil && id == before {
 			err = fmt.Errorf("it has not rebooted")
@@ -60,7 +63,7 @@ func (m *machine) reboot(t *testing.T) {
 // try runs commands as root in the machine, and returns what they print.
 func (m *machine) try(commands string) (string, error) {
 	c := exec.Command("ssh", "-q", "-i", filepath.Join(m.folder, "key"), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null",
-		"-o", "ConnectTimeout=20", "-o", "ServerAliveInterval=20", "root@10.99.0.2", "set -e\n"+commands)
+		"-o", "ConnectTimeout=60", "-o", "ServerAliveInterval=20", "root@10.99.0.2", "set -e\n"+commands)
 	out, err := c.CombinedOutput()
 	return string(out), err
 }
@@ -101,7 +104,7 @@ func (m *machine) monitor(t *testing.T, command string) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(10 * time.Second))
+	c.SetDeadline(time.Now().Add(time.Minute))
 	fmt.Fprintf(c, "%s\n", command)
 	answer := bufio.NewReader(c)
 	for range 2 { // the greeting's, then the answer's
@@ -126,14 +129,18 @@ func (m *machine) mark(t *testing.T) string {
 	return "'" + strings.TrimSpace(m.sh(t, "journalctl -n 0 --show-cursor | sed 's/^-- cursor: //'")) + "'"
 }
 
+// patience is by how much a machine in emulation may be slower than what steps allow, where other
+// things run beside it.
+const patience = 5
+
 // eventually calls do once a second until it succeeds.
 func eventually(t *testing.T, what string, within time.Duration, do func() error) {
 	t.Helper()
 	var err error
-	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(time.Second) {
+	for end := time.Now().Add(patience * within); time.Now().Before(end); time.Sleep(time.Second) {
 		if err = do(); err == nil {
 			return
 		}
 	}
-	t.Fatalf("%s: not within %s: %v", what, within, err)
+	t.Fatalf("%s: not within %s: %v", what, patience*within, err)
 }

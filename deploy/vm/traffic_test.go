@@ -111,7 +111,7 @@ func ordered(t *testing.T, n int) (all []sent) {
 // byte, in the order of its flow, and no other.
 func exchange(t *testing.T, in, out string, frames []sent) {
 	t.Helper()
-	arrived := collect(t, out, func() { send(t, in, frames, 2*time.Millisecond) }, len(frames))
+	arrived := collect(t, out, func(count func() int) { send(t, in, frames, count) }, len(frames))
 	missing := map[string][]int{} // by content, which are not there yet
 	for i, f := range frames {
 		missing[string(f.want)] = append(missing[string(f.want)], i)
@@ -143,24 +143,31 @@ func exchange(t *testing.T, in, out string, frames []sent) {
 	t.Logf("%s to %s: %d frames sent, %d arrived as they have to, %d lost, %d changed", in, out, len(frames), len(frames)-lost, lost, foreign)
 }
 
-// send paces the frames: emulated NICs have small queues.
-func send(t *testing.T, tap string, frames []sent, pause time.Duration) {
+// underWay is how many frames may be on their way: emulated NICs have small queues, and who empties them may be slow.
+const underWay = 64
+
+// send sends frames as fast as count, the number of those that arrived, follows. What does not follow within five
+// seconds is taken for lost.
+func send(t *testing.T, tap string, frames []sent, count func() int) {
 	t.Helper()
 	i := open(t, tap)
 	defer i.Close()
-	next := time.Now()
-	for _, f := range frames {
-		time.Sleep(time.Until(next))
-		next = next.Add(pause)
+	lost := 0
+	for n, f := range frames {
+		for end := time.Now().Add(patience * 5 * time.Second); n-lost-count() >= underWay; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				lost = n - count()
+			}
+		}
 		if !i.Send(f.frame) {
 			t.Fatalf("%s takes no frame of %d bytes", tap, len(f.frame))
 		}
 	}
 }
 
-// collect returns what comes out of a tap from before do until n frames are there, or none came for
-// five seconds after it.
-func collect(t *testing.T, tap string, do func(), n int) (arrived [][]byte) {
+// collect returns what comes out of a tap from before do, which may ask how many did, until n frames are there, or none
+// came for five seconds after it.
+func collect(t *testing.T, tap string, do func(count func() int), n int) (arrived [][]byte) {
 	t.Helper()
 	i := open(t, tap)
 	var stop atomic.Bool
@@ -173,9 +180,9 @@ func collect(t *testing.T, tap string, do func(), n int) (arrived [][]byte) {
 			at.Store(time.Now().UnixNano())
 		})
 	})
-	do()
+	do(func() int { return int(count.Load()) })
 	done := time.Now()
-	for count.Load() < int64(n) && time.Since(done) < 5*time.Second {
+	for count.Load() < int64(n) && time.Since(done) < patience*5*time.Second {
 		time.Sleep(10 * time.Millisecond)
 		if last := time.Unix(0, at.Load()); last.After(done) {
 			done = last
