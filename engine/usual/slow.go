@@ -61,7 +61,7 @@ func (u *Usual) note(now int64, r *Reading, p *place, odd bool) {
 	}
 	switch n := bits.OnesCount8(s.window); {
 	case s.is && n < slowEnd:
-		delete(u.slow, r.Place)
+		u.endSlow(r.Place)
 		s.is = false
 	case s.is && odd:
 		x := u.slow[r.Place]
@@ -69,7 +69,21 @@ func (u *Usual) note(now int64, r *Reading, p *place, odd bool) {
 		u.slow[r.Place] = x
 	case !s.is && n >= slowBegin && len(u.slow) < maxSlow:
 		u.slow[r.Place] = Slow{r.Place, r.Latency, p.usual, s.first, now}
+		if r.Kind == Hop {
+			u.slowAt[nodeOf(r.Place)]++
+		}
 		s.is = true
+	}
+}
+
+func (u *Usual) endSlow(p Place) {
+	if _, is := u.slow[p]; !is || p.Kind != Hop {
+		delete(u.slow, p)
+		return
+	}
+	delete(u.slow, p)
+	if u.slowAt[nodeOf(p)]--; u.slowAt[nodeOf(p)] <= 0 {
+		delete(u.slowAt, nodeOf(p))
 	}
 }
 
@@ -85,7 +99,7 @@ func (u *Usual) Slow(now int64) []Slow {
 			if p != nil {
 				p.pace = pace{}
 			}
-			delete(u.slow, at)
+			u.endSlow(at)
 			continue
 		}
 		all = append(all, x)
@@ -121,6 +135,15 @@ func (s Stat) IsFar(latency uint32) bool { return s.isOdd(latency, floor) }
 func (s *Stat) isOdd(x, floor uint32) bool {
 	return s.Known && x >= floor && uint64(x) >= Factor*uint64(max(s.P99, 1))
 }
+
+// isDoubtful reports whether a long latency, at a place of which nobody knows yet what is usual, is that of a fault that
+// was there before: the packet met one, or the node is slow on ways that are known.
+func (u *Usual) isDoubtful(r *Reading, p *place, fault bool) bool {
+	return !p.usual.Known && r.Latency != unknown && r.Latency >= floor && (fault || (r.Kind == Hop || r.Kind == Queue) && u.slowAt[nodeOf(r.Place)] > 0)
+}
+
+// nodeOf is the node of a hop or queue.
+func nodeOf(p Place) uint32 { return uint32(p.Key[0] >> 32) }
 
 // isOdd reports whether a packet's values are far above what is usual in the queue. Where both are known, an
 // occupancy counts only with a latency above the floor.

@@ -94,13 +94,14 @@ type Usual struct {
 	queues *flows.Small[queue]
 	others [NumKinds]*flows.Small[place] // by kind; none of queues
 	slow   map[Place]Slow                // at most maxSlow
+	slowAt map[uint32]int                // how many of the hops in slow are at a node
 }
 
 // New returns a Usual that knows nothing. seed keys its hashes.
 func New(seed uint64) *Usual { return newUsual(seed, MaxPlaces) }
 
 func newUsual(seed uint64, places int) *Usual {
-	u := &Usual{limits: newLimits(seed), queues: flows.NewSmall[queue](places, seed, nil), slow: map[Place]Slow{}}
+	u := &Usual{limits: newLimits(seed), queues: flows.NewSmall[queue](places, seed, nil), slow: map[Place]Slow{}, slowAt: map[uint32]int{}}
 	for k := Hop; k < NumKinds; k++ {
 		u.others[k] = flows.NewSmall[place](places, seed, nil)
 	}
@@ -126,17 +127,22 @@ func (u *Usual) Learn(now int64, readings []Reading) (learned, odd bool) {
 		return false, false
 	}
 	for i := range readings {
-		odd = u.learn(now, &readings[i]) || odd
+		odd = u.learn(now, &readings[i], odd) || odd
 	}
 	u.mu.Unlock()
 	return true, odd
 }
 
-func (u *Usual) learn(now int64, r *Reading) (odd bool) {
+// learn takes in one reading. fault: the packet met something that is far above what is usual already.
+func (u *Usual) learn(now int64, r *Reading, fault bool) (odd bool) {
 	if r.Kind != Queue {
 		p, _ := u.others[r.Kind%NumKinds].Get(now, r.Key)
-		if p.begin(now) {
-			p.roll(now, p.latency.values)
+		if p.begin(now) && p.roll(now, p.latency.values) {
+			u.endSlow(r.Place)
+		}
+		if u.isDoubtful(r, p, fault) {
+			p.odd++
+			return true
 		}
 		odd = p.add(r.Latency)
 		if r.Kind != Path {
@@ -149,7 +155,7 @@ func (u *Usual) learn(now int64, r *Reading) (odd bool) {
 		q.roll(now)
 		u.setLimit(r.Key, now, q)
 	}
-	if q.isOdd(r) {
+	if q.isOdd(r) || u.isDoubtful(r, &q.place, fault) {
 		q.odd++
 		return true
 	}

@@ -194,7 +194,7 @@ func (in *API) historyOfPaths(ctx context.Context, p *parameters) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	hot, seen := hotOf(questions), map[string]bool{}
+	hot, seen := in.hotOf(questions), map[string]bool{}
 	var all []*historyItem
 	for i, known := range waysOf(questions) {
 		for hash, d := range known {

@@ -38,6 +38,8 @@ type Incident struct {
 	Episodes []*EpisodeItem     `json:"episodes"`     // that these flows met
 	Lost     uint64             `json:"lost"`         // packets of these flows since each began
 	Coverage CoverageItem       `json:"coverage"`
+
+	lossNow bool // packets of some flows were lost in this time
 }
 
 // CoverageItem says how much is known.
@@ -62,6 +64,7 @@ type PlaceItem struct {
 	Steps     int     `json:"steps"`      // that a sample told of
 
 	times float64 // worst to usual
+	node  uint32  // of a hop
 }
 
 // mostIncidentFlows is how many flows of an incident are looked at.
@@ -250,6 +253,7 @@ func (in *API) placeItem(kind, name string, p usual.Place, spans []*series.Span)
 			item.SlowSteps++
 		}
 	}
+	item.node = uint32(p.Key[0] >> 32)
 	if whole := series.Join(all); whole.Known {
 		item.MedianNs, item.P99Ns, item.MaxNs, item.WorstNs = &whole.Median, &whole.P99, &whole.Max, &worst
 		item.times = float64(worst) / float64(max(v.Latency.Median, 1))
@@ -299,7 +303,11 @@ func (in *API) addProblems(x *Incident) {
 		}
 	}
 	for _, p := range in.Problems() {
-		if p.Since.After(x.To) || p.Until != nil && p.Until.Before(x.From) || len(p.Place) == 0 {
+		if p.Since.After(x.To) || p.Until != nil && p.Until.Before(x.From) {
+			continue
+		}
+		x.lossNow = x.lossNow || p.Kind == problem.LossBetween
+		if len(p.Place) == 0 {
 			continue
 		}
 		switch first := p.Place[0]; {

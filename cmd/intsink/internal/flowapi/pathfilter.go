@@ -102,11 +102,11 @@ func isHot(way []inspect.PathHop, hot map[egress]bool) bool {
 }
 
 // hotOf are the egress interfaces that have a congested queue, by any worker.
-func hotOf(questions []*inspect.PendingQuery) map[egress]bool {
+func (in *API) hotOf(questions []*inspect.PendingQuery) map[egress]bool {
 	hot := map[egress]bool{}
 	for _, q := range questions {
 		for i := range q.Queues {
-			if r := &q.Queues[i]; q.Congested(&r.Value) {
+			if r := &q.Queues[i]; in.congested(q, r) {
 				hot[egress{uint32(r.Key[0] >> 32), uint16(r.Key[0])}] = true
 			}
 		}
@@ -124,7 +124,7 @@ func (in *API) onPaths(ctx context.Context, f *wayFilter) ([][]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	hot, hashes := hotOf(questions), make([][]uint64, len(questions))
+	hot, hashes := in.hotOf(questions), make([][]uint64, len(questions))
 	for i, known := range waysOf(questions) {
 		for hash, p := range known {
 			if f.match(pathID(i, hash, p), p, hot) {

@@ -45,7 +45,7 @@ func (in *API) paths(ctx context.Context, p *parameters) (any, error) {
 	}
 	var totals pathTotals
 	var all []listed[*pathTotalItem]
-	for id, x := range mergePaths(questions, &totals, &way) {
+	for id, x := range in.mergePaths(questions, &totals, &way) {
 		if minLatency > 0 && (x.MaxLatencyNs == nil || *x.MaxLatencyNs < minLatency) {
 			continue
 		}
@@ -74,7 +74,7 @@ func (in *API) path(ctx context.Context, p *parameters) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x := mergePaths(questions, &pathTotals{}, &wayFilter{})[p.id]; x != nil {
+	if x := in.mergePaths(questions, &pathTotals{}, &wayFilter{})[p.id]; x != nil {
 		x.Usual = in.usualPath(x.Nodes)
 		return x, nil
 	}
@@ -83,8 +83,8 @@ func (in *API) path(ctx context.Context, p *parameters) (any, error) {
 
 // mergePaths adds up the totals of a path over all workers. Paths are the same if their
 // descriptions are: an ID alone could be forged.
-func mergePaths(questions []*inspect.PendingQuery, totals *pathTotals, f *wayFilter) map[string]*pathTotalItem {
-	known, hot := waysOf(questions), hotOf(questions)
+func (in *API) mergePaths(questions []*inspect.PendingQuery, totals *pathTotals, f *wayFilter) map[string]*pathTotalItem {
+	known, hot := waysOf(questions), in.hotOf(questions)
 	merged := map[string]*pathTotalItem{}
 	for i, q := range questions {
 		totals.FlowsWithout += q.Totals.Pathless

@@ -12,6 +12,7 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/engine/aside/inspect"
+	"intsink/engine/event"
 	"intsink/engine/usual"
 	"intsink/flows"
 )
@@ -56,7 +57,7 @@ func (in *API) queues(ctx context.Context, p *parameters) (any, error) {
 	}
 	utilization, totals := utilizations(questions), &tableTotals{Congested: new(int)}
 	var all []listed[*queueItem]
-	for key, x := range mergeQueues(questions) {
+	for key, x := range mergeQueues(questions, in.congested) {
 		x.TxUtilization = utilization[key[0]]
 		x.Usual = in.usualOf(usual.Place{Kind: usual.Queue, Key: key})
 		occupancy, latency := orZero(x.Occupancy), orZero(x.LatencyNs)
@@ -95,7 +96,7 @@ func (in *API) queue(ctx context.Context, p *parameters) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for key, x := range mergeQueues(questions) {
+	for key, x := range mergeQueues(questions, in.congested) {
 		if x.ID == p.id {
 			x.TxUtilization, x.Usual = utilizations(questions)[key[0]], in.usualOf(usual.Place{Kind: usual.Queue, Key: key})
 			return x, nil
@@ -112,14 +113,29 @@ func orZero(x *uint32) uint32 {
 	return *x
 }
 
+// inEpisode reports whether the queue is in an episode.
+func inEpisode(q *inspect.PendingQuery, r *inspect.Row[event.Queue]) bool {
+	return q.Congested(&r.Value)
+}
+
+// congested reports whether the queue is in an episode, and fuller than usual: where it is known to be as full as ever, what
+// delays packets there is the node.
+func (in *API) congested(q *inspect.PendingQuery, r *inspect.Row[event.Queue]) bool {
+	if !inEpisode(q, r) {
+		return false
+	}
+	v, _ := in.workers[0].Usual().Of(usual.Place{Kind: usual.Queue, Key: r.Key})
+	return !q.Auto() || !v.Occupancy.Known || r.Value.Occupancy == unknownValue || uint64(r.Value.Occupancy) >= fuller*uint64(v.Occupancy.Median)
+}
+
 // mergeQueues takes values from the worker that saw the queue last. Episodes hold over all
 // workers: each knows of them, some a moment later.
-func mergeQueues(questions []*inspect.PendingQuery) map[[2]uint64]*queueItem {
+func mergeQueues(questions []*inspect.PendingQuery, congested func(*inspect.PendingQuery, *inspect.Row[event.Queue]) bool) map[[2]uint64]*queueItem {
 	merged := map[[2]uint64]*queueItem{}
 	for _, q := range questions {
 		for i := range q.Queues {
 			r := &q.Queues[i]
-			v, hot := &r.Value, q.Congested(&r.Value)
+			v, hot := &r.Value, congested(q, r)
 			x := merged[r.Key]
 			if x == nil {
 				x = &queueItem{Node: uint32(r.Key[0] >> 32), Egress: knownPort(uint16(r.Key[0])), Queue: uint8(r.Key[1])}

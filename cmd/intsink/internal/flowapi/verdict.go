@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"intsink/cmd/intsink/internal/problem"
+	"intsink/engine/usual"
 )
 
 // judge decides. Something that is slow decides alone; that nothing is slow is said only where everything was looked at.
@@ -25,7 +26,7 @@ func (x *Incident) judge() {
 		}
 	}
 	x.say("%s at most: %s, at %s", ns(*worst.WorstNs), times(worst), worst.Place)
-	x.say("%d of %d hops and segments told of this time, none was slow; no episode, no packet lost", x.Coverage.Told, x.Coverage.Places)
+	x.say("%d of %d hops and segments told of this time, none was slow; no episode, no packet lost in this time", x.Coverage.Told, x.Coverage.Places)
 }
 
 func (x *Incident) say(format string, args ...any) {
@@ -34,6 +35,7 @@ func (x *Incident) say(format string, args ...any) {
 
 // isSlow finds what is slow, the worst first.
 func (x *Incident) isSlow() bool {
+	x.slowNodes()
 	worst := 0.0
 	for i := range x.Places {
 		p := &x.Places[i]
@@ -65,10 +67,29 @@ func (x *Incident) isSlow() bool {
 			x.say("%s: %s", p.Where(), p.What)
 		}
 	}
-	if x.Lost > 0 {
-		x.say("%d packets of these flows were lost since each began", x.Lost)
+	if x.Lost > 0 && x.lossNow {
+		x.say("%d packets of these flows were lost since each began, and packets were lost in this time", x.Lost)
 	}
 	return x.At != ""
+}
+
+// slowNodes holds ways through a node that is slow, of which nobody knows what is usual on them, against what is usual on
+// others through it: they began, or told too little, before it was slow.
+func (x *Incident) slowNodes() {
+	for _, p := range x.Problems {
+		if p.Kind != problem.SlowHop || p.Usual == nil || p.Unit != "ns" {
+			continue
+		}
+		others := usual.Stat{Known: true, Median: uint32(*p.Usual), P99: uint32(*p.Usual)}
+		for i := range x.Places {
+			h := &x.Places[i]
+			if h.Kind == "hop" && fmt.Sprint(h.node) == p.Place[0].ID && h.UsualNs == nil && h.WorstNs != nil && others.IsFar(*h.WorstNs) {
+				h.UsualNs, h.SlowSteps = &others.Median, h.Steps
+				h.times = float64(*h.WorstNs) / float64(max(others.Median, 1))
+				x.Coverage.WithoutUsual--
+			}
+		}
+	}
 }
 
 // lacks says what is missing for a verdict.
@@ -86,8 +107,8 @@ func (x *Incident) lacks() bool {
 	if c.WithoutUsual > 0 {
 		x.say("of %d hops and segments nobody knows yet what is usual", c.WithoutUsual)
 	}
-	if x.Lost > 0 {
-		return true // said above: where and when is not known
+	if x.Lost > 0 && x.lossNow {
+		return true // said above: where is not known
 	}
 	return len(x.Why) > said || len(x.Places) == 0
 }

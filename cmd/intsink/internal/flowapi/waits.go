@@ -68,7 +68,7 @@ func (d *FlowDetail) addEpisodes(q *inspect.PendingQuery, questions []*inspect.P
 	}
 	var found []WaitItem
 	if policy.Events.Has(event.Congestion) {
-		for key, x := range mergeQueues(questions) {
+		for key, x := range mergeQueues(questions, inEpisode) {
 			if !x.Congested || !onWay(key[0]) {
 				continue
 			}

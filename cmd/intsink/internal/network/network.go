@@ -48,6 +48,8 @@ type Network struct {
 	moves    []move // of the last seconds
 	changes  ring
 	losses   recent
+	missed   uint64 // packets that the sink itself could not receive, so far
+	missedAt time.Time
 	hops     recent // of packets whose hop limit was reached
 	latency  sightings
 	full     map[[2]uint64]time.Time // when an interface was last seen with a congested queue
@@ -111,6 +113,19 @@ func (x *Network) Observe(n *inspect.Notice) {
 		x.latency.add(now, flow, way)
 	}
 }
+
+// Missed takes up how many packets the sink itself could not receive so far. They are missing among the numbers of their
+// flows, but were not lost in the network.
+func (x *Network) Missed(now time.Time, total uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if total > x.missed {
+		x.missed, x.missedAt = total, now
+	}
+}
+
+// ownLoss is how long before it was seen that the sink missed packets, and after it, a flow that lacks packets lacks those.
+const ownLoss = 3 * time.Second
 
 // quiet is how long after the last one a run of losses, or of moves, is over.
 const quiet = 30 * time.Second

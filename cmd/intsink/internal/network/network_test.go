@@ -153,6 +153,24 @@ func TestOtherKinds(t *testing.T) {
 	want(t, 80, x.Look(tables(80, nil), &Known{}, at(80)))
 }
 
+// TestLossOfTheSink: packets that the sink itself missed are no loss of the network, whichever is seen first; others are.
+func TestLossOfTheSink(t *testing.T) {
+	lost := func(second float64) *inspect.Notice {
+		return &inspect.Notice{Time: at(second).UnixNano(), Events: event.Loss.Set(), Tracked: true, Known: true, Key: key(1), Path: ways[0]}
+	}
+	x := New()
+	x.Missed(at(9), 0)
+	x.Observe(lost(10))
+	x.Missed(at(11), 5)
+	want(t, 11, x.Look(nil, &Known{}, at(11)))
+	x.Observe(lost(12.5))
+	x.Missed(at(12), 5)
+	want(t, 13, x.Look(nil, &Known{}, at(13)))
+	x.Observe(lost(20))
+	x.Missed(at(20), 5)
+	want(t, 20, x.Look(nil, &Known{}, at(20)), "loss_between from 101 to 301")
+}
+
 // TestBounds: who writes metadata makes nodes and paths; so many are kept, and the rest is counted.
 func TestBounds(t *testing.T) {
 	x := New()

@@ -95,6 +95,9 @@ const unknown = 1<<32 - 1
 
 // happened are losses and hop limits of the last seconds.
 func (x *Network) happened(now time.Time) (all []problem.Sign) {
+	if x.losses.count > 0 && !x.missedAt.IsZero() && x.losses.last.Sub(x.missedAt) <= ownLoss && x.missedAt.Sub(x.losses.last) <= ownLoss {
+		x.losses = recent{} // the sink's own, which has a problem of its own
+	}
 	if l := &x.losses; l.count > 0 && now.Sub(l.last) <= quiet {
 		all = append(all, problem.Sign{
 			Kind: problem.LossBetween, Key: "loss", Subject: "network", Place: between(l.ways), What: "packets of flows are lost", Over: "no more packets are lost", Since: l.began,

@@ -28,6 +28,7 @@ func (s *Source) WatchProblems(done <-chan struct{}) {
 		j := s.status()
 		s.Problems.Look("sink", problem.OfStatus(j, s.healthy()), time.Now())
 		s.count(j)
+		s.Network.Missed(time.Unix(0, s.Clock()), missed(j))
 		episodes = s.tellEpisodes(episodes)
 		s.lookAtNetwork()
 		select {
@@ -36,6 +37,14 @@ func (s *Source) WatchProblems(done <-chan struct{}) {
 		case <-tick.C:
 		}
 	}
+}
+
+// missed is how many packets the ports could not receive.
+func missed(j *status.Status) (n uint64) {
+	for i := range j.Ports {
+		n += j.Ports[i].RxMissed + j.Ports[i].RxNoMbuf
+	}
+	return n
 }
 
 // lookPatience is how long the workers may take to tell what they know of the network; a list of flows that somebody asked

@@ -29,6 +29,24 @@ func (s *scene) ask(url string) *httptest.ResponseRecorder {
 	}
 }
 
+// TestIncidentOfAWayThatBeganLate: of a way through a slow node that no packet took before it was slow nobody knows what is
+// usual; it is slow as the others are, nor is that ever learned as usual.
+func TestIncidentOfAWayThatBeganLate(t *testing.T) {
+	s := newScene(t, 1, 0xfd00)
+	s.absent = func(flow int) bool { return flow%3 == 0 && flow/3%4 == 1 } // from leaf 101 by 202
+	s.pass(130, 0.5)
+	s.slow = true
+	s.pass(10, 1)
+	s.absent = nil
+	s.pass(150, 1)
+	s.packet(3)
+	w := s.ask("/api/v1/incident?flow=" + s.sources[3].Src.String() + "," + s.sources[3].Dst.String())
+	var x flowapi.Incident
+	if err := json.Unmarshal(w.Body.Bytes(), &x); err != nil || x.Verdict != flowapi.NetworkSlow || x.At != "node 202" {
+		t.Errorf("%s at %q: %q (%v)", x.Verdict, x.At, x.Why, err)
+	}
+}
+
 // TestIncident: with a slow spine and a full queue, flows that they meet hear where and by how much, those that do not hear
 // that the network is normal, and those whose INT is cut, that nobody knows, that nobody can say.
 func TestIncident(t *testing.T) {

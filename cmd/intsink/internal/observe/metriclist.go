@@ -70,7 +70,7 @@ var own = []struct {
 		{"intsink_episode_packets_total", "packets that passed the queues in these episodes"},
 		{"intsink_episode_bytes_total", "bytes of these packets, without INT"},
 		{"intsink_episode_culprit_bytes_total", "bytes of them that were of the three flows with most of them, of each episode"},
-		{"intsink_usual_places", "queues, hops, segments and paths whose usual values are known, by kind: queue, hop, segment, path"},
+		{"intsink_usual_places", "queues, hops, segments and paths that samples have told of, by kind: queue, hop, segment, path"},
 		{"intsink_usual_evictions_total", "places that made room for others: 8192 of each kind are remembered"},
 	}},
 	{"intsink_link_latency_seconds", []Metric{

@@ -43,8 +43,9 @@ type scene struct {
 	sources [61]*intgen.Flow
 
 	slow, fill, move bool
-	cut              int     // flow whose INT is cut; 0: none
-	drift            float64 // of all latencies, times
+	absent           func(flow int) bool // has not begun yet; nil: none
+	cut              int                 // flow whose INT is cut; 0: none
+	drift            float64             // of all latencies, times
 }
 
 const perSecond = 1650
@@ -168,8 +169,9 @@ func (s *scene) pass(seconds int, share float64) {
 	for i := range seconds * 100 {
 		s.now.Add(step)
 		for due += perSecond * share / 100; due >= 1; due-- {
-			flow := s.random.IntN(60)
-			s.deliver(flow)
+			if flow := s.random.IntN(60); s.absent == nil || !s.absent(flow) {
+				s.deliver(flow)
+			}
 			if s.fill {
 				s.deliver(60)
 			}
