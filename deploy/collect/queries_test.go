@@ -190,6 +190,7 @@ func TestQueries(t *testing.T) {
 		fmt.Fprintf(w, "12\t4294967295\tspine 2\n12\t2\tEth1/2\n")
 	}))
 	defer collector.Close()
+	c.runFile("clickhouse-problems.sql") // TestProblems has some
 	c.runFile("clickhouse-names.sql", "http://127.0.0.1:9466", collector.URL)
 	queries := documented(t)
 	for _, q := range []struct {
@@ -201,6 +202,7 @@ func TestQueries(t *testing.T) {
 			{"id":13,"node":"13","egress":"2","reports":1,"latency_p99":200}
 			{"id":11,"node":"11","egress":"2","reports":2,"latency_p99":100}
 			{"id":21,"node":"21","egress":"2","reports":1,"latency_p99":100}`},
+		{"problems", "", ""},
 		{"flow_path", "SET param_flow = '" + flow(1) + "'",
 			`{"sink":1,"path":"` + path(11, 12) + `","hops":[[11,1,2],[12,1,2]],"first_seen":"` + at(50*time.Minute, long) + `","last_seen":"` + at(50*time.Minute, long) + `","reports":1,"latency_p99":200}
 			{"sink":2,"path":"` + path(21) + `","hops":[[21,1,2]],"first_seen":"` + at(49*time.Minute, long) + `","last_seen":"` + at(49*time.Minute, long) + `","reports":1,"latency_p99":100}

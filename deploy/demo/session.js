@@ -6,7 +6,7 @@ const { Session } = require('chdb');
 function open(dir) {
   const session = new Session(dir);
   const run = (sql, format) => session.query(sql, format || 'JSONEachRow');
-  for (const path of ['deploy/collect/clickhouse.sql', 'deploy/collect/clickhouse-kafka.sql']) {
+  for (const path of ['deploy/collect/clickhouse.sql', 'deploy/collect/clickhouse-kafka.sql', 'deploy/collect/clickhouse-problems.sql']) {
     const text = fs.readFileSync(path, 'utf8').replace(/--.*$/gm, '').replaceAll('localhost:9092', '127.0.0.1:9092');
     text.split(';').filter((sql) => sql.trim()).forEach((sql) => run(sql));
   }

@@ -28,6 +28,7 @@ full() {
 	printf 'rule_files: [%s]\nscrape_configs:\n- job_name: intsink\n  scrape_interval: 5s\n  static_configs: [{targets: ["%s", "127.0.0.1:9466"]}]\n' "$PWD/deploy/prometheus/rules.yml" "$listen" >"$work/prometheus.yml"
 	ip netns exec $sink prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/prometheus" --web.listen-address=127.0.0.1:9090 >"$work/prometheus.log" 2>&1 & pids+=($!)
 	wait_ready $! http://127.0.0.1:9090/-/ready
+	echo 'notify "clickhouse" { url = "http://127.0.0.1:8123/?query=INSERT%20INTO%20int.problem_posts%20FORMAT%20JSONEachRow%20" }' >>"$config"
 	more=,127.0.0.1:9466,127.0.0.1:8123,127.0.0.1:9090
 }
 
@@ -54,6 +55,7 @@ TEXT
 [ -z "$more" ] || cat <<TEXT
   Prometheus with alerts   http://127.0.0.1:9090/alerts
   ClickHouse               curl 'http://127.0.0.1:8123/' -d 'SELECT event, count() FROM int.reports ARRAY JOIN events AS event GROUP BY event'
+                           curl 'http://127.0.0.1:8123/' -d 'SELECT kind, place, since, until, culprits[1].flow AS culprit FROM int.problems FINAL'
   The collector            http://127.0.0.1:9466/metrics
   Dashboards               import deploy/grafana/sink.json into a Grafana of yours, with this Prometheus as data source
 
