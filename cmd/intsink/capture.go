@@ -33,9 +33,8 @@ one at a time. Packets beyond --rate are left out, and counted, and so is what a
 reader does not take: packets are forwarded as ever. While it runs each packet costs
 the sink more; without a capture nothing.
 
-The sink is asked on its unix socket: at --socket, or where http.socket of the --config
-file says, by default where the systemd unit has it. Root may ask, and the user that the
-sink runs as. At --url it is asked over TCP, which takes a token that may write.
+The sink is found as intsink status finds it, and asked on its unix socket: root may ask
+there, and the user that the sink runs as. At --url it takes a token that may write.
 
 Exit codes: 0 the file is complete, 1 it is not, or the sink refused, 2 wrong usage.`,
 		Example: `  intsink capture -w sink.pcapng --seconds 10

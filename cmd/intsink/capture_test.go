@@ -207,7 +207,7 @@ func TestCapture(t *testing.T) {
 	if n := p.Series["intsink_capture_packets_total"]; n < 44 {
 		t.Errorf("%v packets were captured, by the metrics", n)
 	}
-	if _, stderr, code := intsink(t, "capture", "-w", "-", "--url", "http://"+r.http); code != 1 || !strings.Contains(stderr, "a write needs a token") {
+	if _, stderr, code := intsink(t, "capture", "-w", "-", "--url", "http://"+r.http); code != 1 || !strings.Contains(stderr, "a token of http { token }") {
 		t.Errorf("over TCP: exit code %d, %s", code, stderr)
 	}
 	if code := r.stop(t, patience); code != 0 || !strings.Contains(r.stderr.String(), "all mbufs returned") || strings.Count(r.stderr.String(), `what="POST /api/v1/capture" result=ok`) < 9 {

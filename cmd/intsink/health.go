@@ -23,8 +23,8 @@ func newHealthCommand() *cobra.Command {
 		Short: "Ask whether a running sink works",
 		Long: `Ask a running sink whether all of its workers poll: what /healthz answers. Links that are down, and
 collectors that are away, do not count: intsink status has them. It is for what starts a process anew
-that does not work, such as the HEALTHCHECK of the image. It asks the sink's unix socket, so that no
-address, token or certificate of http matters.
+that does not work, such as the HEALTHCHECK of the image. It asks the sink's unix socket where there
+is one, so that no address, token or certificate of http matters.
 
 Exit codes: 0 the sink works, 1 it does not, or does not answer, 2 wrong usage.`,
 		Example: "  intsink health",

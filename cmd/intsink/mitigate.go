@@ -19,9 +19,8 @@ hosts: an attack, for as long as it lasts. Rules hold on links that have mitigat
 count what they select, and end after their time to live; reloads and restarts leave them
 alone. Of several rules that select a packet, the first decides.
 
-The sink is asked on its unix socket: at --socket, or where http.socket of the --config
-file says, by default where the systemd unit has it. Root may ask, and the user that the
-sink runs as.`,
+The sink is found as intsink status finds it, and asked on its unix socket: root may ask
+there, and the user that the sink runs as. At --url it takes a token that may write.`,
 		Example: `  intsink mitigate add --destination 192.0.2.1 --protocol udp --destination-port 53 --ttl 10m
   intsink mitigate list
   intsink mitigate remove 1`,

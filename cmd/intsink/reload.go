@@ -31,9 +31,8 @@ A file with mistakes is refused, and so is a change that only a restart can make
 mistakes are printed with line and column, such changes with both values, and the sink
 goes on with the configuration that it has.
 
-The sink is asked on its unix socket: at --socket, or where http.socket of --config says,
-by default where the systemd unit has it. Root may ask, and the user that the
-sink runs as. At --url it is asked over TCP, which takes a token of http { token } with
+The sink is found as intsink status finds it, and asked on its unix socket: root may ask
+there, and the user that the sink runs as. At --url it takes a token of http { token } with
 role = "write", or a client certificate (http { tls { client_ca } }) with --cert and --key.
 
 Exit codes: 0 the file is in force, 1 it was refused, or the sink does not answer, 2 wrong usage.`,

@@ -170,7 +170,7 @@ func TestReloadByToken(t *testing.T) {
 		_, stderr, code := intsink(t, "reload", "--url", "http://"+r.http, "--token-file", token)
 		return stderr, code
 	}
-	if stderr, code := byToken(); code != 1 || !strings.Contains(stderr, "over TCP a write needs a token") {
+	if stderr, code := byToken(); code != 1 || !strings.Contains(stderr, "over TCP, a token of http { token }") {
 		t.Errorf("without: exit code %d, %s", code, stderr)
 	}
 	block := fmt.Sprintf("  token \"ci\" {\n    sha256 = \"%x\"\n    role = \"write\"\n  }\n  listen", sha256.Sum256([]byte("correct horse")))

@@ -25,8 +25,13 @@ func (e ExitError) Error() string {
 
 func (e ExitError) Unwrap() error { return e.Err }
 
-// Failed is err with exit code 1: the command was right and could not be done.
-func Failed(err error) error { return ExitError{1, err} }
+// Failed is err with exit code 1: the command was right and could not be done. An error that has an exit code keeps it.
+func Failed(err error) error {
+	if has := (ExitError{}); errors.As(err, &has) {
+		return err
+	}
+	return ExitError{1, err}
+}
 
 // WrongUsage is err with exit code 2.
 func WrongUsage(err error) error { return ExitError{2, err} }

@@ -39,6 +39,15 @@ func ScreenOf(w io.Writer) Screen {
 	return Screen{max(width, narrowest), os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
+// PageOf is the screen of w, or one of 80 columns where w is none: for sentences, which nobody reads in longer lines.
+func PageOf(w io.Writer) Screen {
+	s := ScreenOf(w)
+	if s.Width == 0 {
+		s.Width = 80
+	}
+	return s
+}
+
 // wrong are the words that say that something is.
 var wrong = regexp.MustCompile(`\b(DOWN|FAULT|NOT READY|congested|loses|degraded)\b:?|\berror:`)
 

@@ -12,13 +12,21 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"intsink/cmd/internal/cli"
 )
 
 // Sink is a running sink.
 type Sink struct {
 	base, where string // of URLs; for people
+	nor         string // where nobody listens, either
+	control     bool   // it is asked to change something
 	client      *http.Client
 	token       string // "": none
+
+	otherwise func(context.Context) *Sink // who is asked where nobody listens here; nil: nobody
 }
 
 // Read asks for path and decodes the JSON of the answer into v.
@@ -48,7 +56,11 @@ const timeout = 31 * time.Second
 func (s *Sink) Ask(ctx context.Context, method, path string, request any) ([]byte, error) {
 	body, status, err := s.Answer(ctx, method, path, request)
 	if err == nil && status >= 300 {
-		return nil, s.failure(body, status)
+		err = s.failure(body, status)
+		if status == http.StatusBadRequest && method == http.MethodGet {
+			err = cli.WrongUsage(err) // a question that cannot be asked
+		}
+		return nil, err
 	}
 	return body, err
 }
@@ -107,7 +119,8 @@ func (s *Sink) failure(body []byte, status int) error {
 	return &Refusal{said.Error, said.Field}
 }
 
-// send sends a request and returns the sink's answer. The error says that it cannot be reached.
+// send sends a request and returns the sink's answer. The error says that it cannot be reached. Where nobody listens, s becomes
+// the sink that is asked otherwise.
 func (s *Sink) send(ctx context.Context, method, path string, request any) (*http.Response, error) {
 	var text io.Reader
 	if request != nil {
@@ -132,6 +145,10 @@ func (s *Sink) send(ctx context.Context, method, path string, request any) (*htt
 		var cause *url.Error
 		if errors.As(err, &cause) {
 			err = cause.Err
+		}
+		if s.otherwise != nil && (errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.EACCES) && !s.control) {
+			*s = *s.otherwise(ctx)
+			return s.send(ctx, method, path, request)
 		}
 		return nil, s.unreachable(err)
 	}

@@ -239,3 +239,59 @@ func TestSecretsThatOthersRead(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyOnTheSocket: where nobody listens on the socket that is looked at first, the sink is asked over TCP; what changes
+// something goes to the socket that this sink names, and where there is none, or no sink, the error has both places.
+func TestNobodyOnTheSocket(t *testing.T) {
+	dir := t.TempDir()
+	own := filepath.Join(dir, "own")
+	l, err := net.Listen("unix", own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := own
+	answer := func(where string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if where == "tcp" && r.Method == http.MethodPost {
+				w.WriteHeader(http.StatusForbidden)
+				io.WriteString(w, `{"error": "this takes a right"}`)
+				return
+			}
+			fmt.Fprintf(w, `{"socket": %q, "where": %q}`, named, where)
+		})
+	}
+	server := &http.Server{Handler: answer("socket")}
+	go server.Serve(l)
+	defer server.Close()
+	tcp := httptest.NewServer(answer("tcp"))
+	defer tcp.Close()
+	ask := func(control bool, method, url string) string {
+		s := (&Options{Control: control}).orAt(unixSink(filepath.Join(dir, "installed")), url)
+		body, err := s.Ask(context.Background(), method, "/api/v1/mode", nil)
+		if err != nil {
+			return err.Error()
+		}
+		var said struct{ Where string }
+		if err := s.Decode(body, &said); err != nil {
+			t.Error(err)
+		}
+		return said.Where
+	}
+	for _, c := range []struct {
+		control           bool
+		method, url, sock string
+		want              string
+	}{
+		{false, http.MethodGet, tcp.URL, own, "tcp"},
+		{true, http.MethodPost, tcp.URL, own, "socket"},
+		{true, http.MethodGet, tcp.URL, "", "tcp"},
+		{true, http.MethodPost, tcp.URL, "", "this takes a right"},
+		{true, http.MethodPost, tcp.URL, filepath.Join(dir, "elsewhere"), "this takes a right"},
+		{true, http.MethodPost, "http://127.0.0.1:1", own, "cannot be reached at " + dir + "/installed, nor at http://127.0.0.1:1: "},
+	} {
+		named = c.sock
+		if got := ask(c.control, c.method, c.url); !strings.Contains(got, c.want) {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}

@@ -114,7 +114,11 @@ func (s *Sink) unreachable(err error) error {
 	case s.where != s.base:
 		expected = "start it, or say where its http.socket is with --socket or --config"
 	}
-	return fmt.Errorf("the sink cannot be reached at %s: %w; %s", s.where, err, expected)
+	where := s.where
+	if s.nor != "" {
+		where, expected = fmt.Sprintf("%s, nor at %s", s.nor, where), "start it, or say where it listens with --config, --url or --socket"
+	}
+	return fmt.Errorf("the sink cannot be reached at %s: %w; %s", where, err, expected)
 }
 
 // Alerts of TLS about the client's certificate (RFC 8446, section 6.2).

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -43,23 +44,20 @@ const (
 
 // Register adds the flags to a command that only reads.
 func (o *Options) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.Config, "config", "", "configuration of the running sink, a file or a folder, which says where it listens")
-	cmd.Flags().StringVar(&o.Socket, "socket", "", "unix socket of the running sink (default "+installedSocket+" where it may be opened)")
-	cmd.Flags().StringVar(&o.URL, "url", "", "HTTP endpoint of the running sink (default "+defaultURL+" where there is no such socket)")
-	o.registerTCP(cmd, "file with a token of the sink (http { token })")
+	o.register(cmd, "file with a token of the sink (http { token })")
 	cmd.MarkFlagsMutuallyExclusive("config", "url")
 }
 
 // RegisterControl adds the flags to a command that changes something.
 func (o *Options) RegisterControl(cmd *cobra.Command) {
 	o.Control = true
-	cmd.Flags().StringVar(&o.Socket, "socket", "", "unix socket of the running sink (default "+installedSocket+")")
-	cmd.Flags().StringVar(&o.Config, "config", "", "configuration of the running sink, a file or a folder, which says where its socket is")
-	cmd.Flags().StringVar(&o.URL, "url", "", "HTTP endpoint of the running sink, in place of its socket")
-	o.registerTCP(cmd, "file with the token that may write (http { token })")
+	o.register(cmd, "file with the token that may write (http { token })")
 }
 
-func (o *Options) registerTCP(cmd *cobra.Command, token string) {
+func (o *Options) register(cmd *cobra.Command, token string) {
+	cmd.Flags().StringVar(&o.Config, "config", "", "configuration of the running sink, a file or a folder, which says where it listens")
+	cmd.Flags().StringVar(&o.Socket, "socket", "", "unix socket of the running sink (default "+installedSocket+" where it may be opened)")
+	cmd.Flags().StringVar(&o.URL, "url", "", "HTTP endpoint of the running sink (default "+defaultURL+" where there is no such socket)")
 	cmd.Flags().StringVar(&o.TokenFile, "token-file", "", "with --url: "+token)
 	cmd.Flags().StringVar(&o.CA, "ca", "", "with --url https://...: PEM file of the authority that signed the sink's certificate (default the system's)")
 	cmd.Flags().StringVar(&o.Cert, "cert", "", "with --url https://...: PEM file of a client certificate, in place of a token (http { tls { client_ca } })")
@@ -93,9 +91,9 @@ func (o *Options) named() (*Sink, error) {
 	return nil, nil
 }
 
-// Open finds where the sink answers: at --url, on --socket, or where --config says. Else what changes
-// something goes to the socket that a sink has by default, and a question to http.listen's default
-// where there is none. Its errors are wrong usage, or cli.Failed.
+// Open finds where the sink answers: at --url, on --socket, or where --config says. Else on the socket that an installed sink has,
+// and where nobody listens there, at http.listen's default: a sink that is there says where its own socket is, which takes what
+// changes something. Its errors are wrong usage, or cli.Failed.
 func (o *Options) Open() (*Sink, error) {
 	if n := len(o.formats); n > 0 && !slices.Contains(o.formats, o.Format) {
 		return nil, fmt.Errorf("--format %q: must be %s or %s", o.Format, strings.Join(o.formats[:n-1], ", "), o.formats[n-1])
@@ -106,12 +104,23 @@ func (o *Options) Open() (*Sink, error) {
 		return s, err
 	case o.Config != "":
 		return o.configured()
-	case o.Control:
-		return unixSink(socketOf(&conf.HTTP{Socket: "auto"})), nil
-	case unix.Access(installedSocket, unix.W_OK) == nil:
-		return unixSink(installedSocket), nil
 	}
-	return o.overTCP(defaultURL)
+	return o.orAt(unixSink(socketOf(&conf.HTTP{Socket: "auto"})), defaultURL), nil
+}
+
+// orAt has s, where nobody listens on its socket, be the sink at url.
+func (o *Options) orAt(s *Sink, url string) *Sink {
+	s.control = o.Control
+	s.otherwise = func(ctx context.Context) *Sink {
+		tcp := &Sink{base: url, where: url, client: direct(&http.Transport{})}
+		var said struct{ Socket string }
+		if o.Control && tcp.Read(ctx, "/api/v1/status", &said) == nil && unix.Access(said.Socket, unix.W_OK) == nil {
+			return unixSink(said.Socket)
+		}
+		tcp.nor = s.where
+		return tcp
+	}
+	return s
 }
 
 // Names are those of the sink's configuration; nil where numbers are wanted, and of a sink that knows none.
@@ -144,6 +153,8 @@ func (o *Options) configured() (*Sink, error) {
 	switch {
 	case !o.Control && c.HTTP.Listen != "" && c.HTTP.TLS == nil && c.HTTP.LocalReads && (!secret || loopback(listen)):
 		return o.overTCP(listen)
+	case c.HTTP.Socket != "" && c.HTTP.Listen != "" && c.HTTP.TLS == nil && loopback(listen):
+		return o.orAt(unixSink(socketOf(&c.HTTP)), listen), nil // a sink that systemd did not start has none by default, and says so
 	case c.HTTP.Socket != "":
 		return unixSink(socketOf(&c.HTTP)), nil
 	case o.Control:

@@ -43,7 +43,19 @@ func (s *Server) authority(r *http.Request) (who string, err error) {
 	case role == conf.ReadRole:
 		return who, errors.New(`this token may read alone: it needs role = "write"`)
 	}
-	return who, errors.New("over TCP a write needs a token of http { token } with role = \"write\", or a client certificate (http { tls { client_ca } }); root needs none on the unix socket: intsink reload --socket PATH")
+	return who, errors.New("this takes a right: root has it on the sink's unix socket, " + s.howOnSocket(r) + `; over TCP, a token of http { token } with role = "write" (--token-file), or a client certificate (http { tls { client_ca } }); see docs/api.md, "What changes something"`)
+}
+
+// howOnSocket says how the unix socket is named, which those on this machine are told, or how there would be one.
+func (s *Server) howOnSocket(r *http.Request) string {
+	path := s.Sink.Config().HTTP.SocketPath(os.Getenv)
+	switch {
+	case path == "":
+		return `which it does not have: http { socket = "/run/intsink.sock" } and a restart make one`
+	case !s.local(r):
+		path = "PATH"
+	}
+	return "--socket " + path
 }
 
 // role returns the client that sent r over TCP, as text, and what it may do. It goes by the

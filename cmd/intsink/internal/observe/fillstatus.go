@@ -38,7 +38,7 @@ func (s *Source) status() *status.Status {
 func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *status.Status {
 	c := s.Config()
 	j := &status.Status{
-		Now: time.Unix(0, s.Clock()).UTC(), Started: s.Started.UTC(), Version: s.Version, Node: c.Node.ID, Ready: "ok",
+		Now: time.Unix(0, s.Clock()).UTC(), Started: s.Started.UTC(), Version: s.Version, Node: c.Node.ID, Ready: "ok", Socket: c.HTTP.SocketPath(os.Getenv),
 		Mbufs: s.Mbufs.Size(), MbufsInUse: s.Mbufs.InUse(),
 		Events: map[string]uint64{}, Suppressed: map[string]uint64{}, Lacking: map[string]uint64{},
 		Degraded: []status.Degraded{}, Writes: []status.Write{}, Links: []status.Link{}, Collectors: []status.Collector{}, Workers: []status.Worker{}, Ports: []status.Port{}, Replaced: replaced(),

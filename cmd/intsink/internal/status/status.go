@@ -17,6 +17,7 @@ type Status struct {
 	Version    string            `json:"version"`
 	Node       uint32            `json:"node"`
 	Ready      string            `json:"ready"`  // "ok", or why not
+	Socket     string            `json:"socket"` // which takes what changes something, from root; "": there is none
 	Mode       *Mode             `json:"mode"`   // null: always full
 	Config     *Config           `json:"config"` // null: there is no file that could be read again
 	Degraded   []Degraded        `json:"degraded"`
