@@ -13,7 +13,7 @@ import (
 func newIncidentCommand() *cobra.Command {
 	var o incident.Options
 	cmd := &cobra.Command{
-		Use:   "incident --flow A,B | --host ADDRESS | --node ID [--from TIME] [--to TIME] [--format text|json|html] [--config FILE | --socket PATH | --url URL [--token-file FILE] [--ca FILE]]",
+		Use:   "incident --flow A,B|FLOW | --host ADDRESS | --node ID [--from TIME] [--to TIME] [--format text|json|html] [--config FILE | --socket PATH | --url URL [--token-file FILE] [--ca FILE]]",
 		Short: "Say whether it was the network, and where, on one page",
 		Long: `Ask a running sink about flows between two hosts, of one host or through one node: was
 the network slow for them, where, and by how much. The page has each hop and segment of
@@ -21,8 +21,8 @@ their paths beside what is usual there, the problems and congested queues that t
 and how much is known. Its first line is one of three: network slow at a place; network
 normal, look at the hosts; not enough coverage to say.
 
---from and --to are times (2026-11-22T03:31:09Z) or how long ago (10m, the default of
---from); the sink keeps a day. The paths are those that the flows are on now.
+--from and --to are times (2026-11-22T03:31:09Z, or 03:31:09 for the last one, UTC) or how
+long ago (10m, the default of --from); the sink keeps a day. The paths are those that the flows are on now.
 
 Exit codes: 0 success, 1 the sink does not answer, 2 wrong usage.`,
 		Example: `  intsink incident --flow 10.0.0.1,10.1.0.1
@@ -36,7 +36,7 @@ Exit codes: 0 success, 1 the sink does not answer, 2 wrong usage.`,
 	o.Sink.Register(cmd)
 	names.Flag(cmd, &o.Sink.Numeric)
 	f := cmd.Flags()
-	f.StringVar(&o.Flow, "flow", "", "flows between these two addresses, in both directions")
+	f.StringVar(&o.Flow, "flow", "", "flows between these two addresses, or one flow such as tcp:10.0.0.1:1024-10.1.0.1:80, in both directions")
 	f.StringVar(&o.Host, "host", "", "flows from or to this address, or prefix")
 	f.StringVar(&o.Node, "node", "", "flows through this node")
 	f.StringVar(&o.From, "from", "", "the begin: a time, or how long ago (default 10m)")

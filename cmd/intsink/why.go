@@ -22,7 +22,8 @@ withheld, and what the next report would need.
 
 FLOW is the 5-tuple of the original packets, in the direction of the packets that
 carry INT, as GET /api/v1/flows lists it: PROTOCOL:SOURCE:PORT-DESTINATION:PORT,
-with IPv6 addresses in brackets, and no ports where the protocol has none.
+with IPv6 addresses in brackets, and no ports where the protocol has none. Or two
+addresses, SOURCE,DESTINATION: the flow between them, or a list where there are more.
 
 The sink is asked at --url, on --socket, or where the --config file says that it listens.
 docs/api.md describes the JSON.

@@ -115,7 +115,7 @@ func whyLatencies(line func(string, ...any), d *flowapi.FlowDetail, book *names.
 	if len(d.Hops) == 0 && d.EndToEnd == nil {
 		return
 	}
-	line("  latency     reference    since            deviates                         now")
+	line("  latency     reference  since         deviates                        of the last")
 	row := func(name string, r *flowapi.ReferenceItem) {
 		deviates := "above " + ns(r.AboveNs)
 		if r.BelowNs != nil {
@@ -125,7 +125,7 @@ func whyLatencies(line func(string, ...any), d *flowapi.FlowDetail, book *names.
 		if r.Since != nil {
 			since = age(d.Now, *r.Since) + " ago"
 		}
-		line("    %-9s %-12s %-16s %-32s %d of the last %d%s", name, ns(uint64(r.ReferenceNs)), since, deviates, r.Deviating, r.Of, usualText(r))
+		line("    %-9s %-10s %-13s %-31s %d of %d%s", name, ns(uint64(r.ReferenceNs)), since, deviates, r.Deviating, r.Of, usualText(r))
 	}
 	for i := range d.Hops {
 		name := book.Node(*d.Hops[i].Node)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"intsink/engine/aside/inspect"
 	"intsink/engine/series"
 	"intsink/engine/usual"
+	"intsink/flows"
 )
 
 // Verdicts.
@@ -95,7 +97,9 @@ func (in *API) incident(ctx context.Context, p *parameters) (any, error) {
 	in.addPlaces(x, spans, filters[0].Node)
 	in.addEpisodes(x)
 	in.addProblems(x)
-	x.judge()
+	if x.judge(); x.Coverage.Flows == 0 && filters[0].Node != nil {
+		in.sayWhereNode(x, *filters[0].Node)
+	}
 	if format != "json" {
 		return &document{format, in.Page(x, format)}, nil
 	}
@@ -123,13 +127,11 @@ func incidentFilters(p *parameters) (filters []inspect.Filter, about string) {
 	asked := 0
 	if flow != "" {
 		asked++
-		a, b, _ := strings.Cut(flow, ",")
-		one := &parameters{values: map[string][]string{"a": {a}, "b": {b}}}
-		from, to := one.prefix("a"), one.prefix("b")
-		if one.err != nil || b == "" {
-			p.fail("flow = %q: must be two addresses, such as 10.0.0.1,10.1.0.1", flow)
+		if key, err := inspect.ParseFlowID(flow); err == nil {
+			filters, about = bothWays(&key), "flow "+inspect.FlowID(&key)
+		} else {
+			filters, about = between(p, flow)
 		}
-		filters, about = []inspect.Filter{{Source: from, Destination: to}, {Source: to, Destination: from}}, "flows between "+a+" and "+b
 	}
 	if p.values.Has("host") {
 		asked++
@@ -143,6 +145,30 @@ func incidentFilters(p *parameters) (filters []inspect.Filter, about string) {
 		p.fail("write one of flow=A,B, host=ADDRESS, node=ID")
 	}
 	return filters, about
+}
+
+// between are filters of the flows between two addresses or prefixes, A,B.
+func between(p *parameters, flow string) (filters []inspect.Filter, about string) {
+	a, b, _ := strings.Cut(flow, ",")
+	one := &parameters{values: map[string][]string{"a": {a}, "b": {b}}}
+	from, to := one.prefix("a"), one.prefix("b")
+	if one.err != nil || b == "" {
+		p.fail("flow = %q: must be two addresses, such as 10.0.0.1,10.1.0.1, or a flow, such as tcp:10.0.0.1:1024-10.1.0.1:80", flow)
+	}
+	return []inspect.Filter{{Source: from, Destination: to}, {Source: to, Destination: from}}, "flows between " + a + " and " + b
+}
+
+// bothWays are filters of a flow, and of the one in the opposite direction.
+func bothWays(key *flows.Key) []inspect.Filter {
+	src, dst, protocol := key.SrcAddr(), key.DstAddr(), key.Proto()
+	from, to := inspect.PrefixOf(netip.PrefixFrom(src, src.BitLen())), inspect.PrefixOf(netip.PrefixFrom(dst, dst.BitLen()))
+	forth := inspect.Filter{Source: from, Destination: to, Protocol: &protocol}
+	back := inspect.Filter{Source: to, Destination: from, Protocol: &protocol}
+	if flows.HasPorts(protocol) {
+		forth.SourcePort, forth.DestPort = new(key.SrcPort()), new(key.DstPort())
+		back.SourcePort, back.DestPort = forth.DestPort, forth.SourcePort
+	}
+	return []inspect.Filter{forth, back}
 }
 
 // addFlows adds the flows that a filter selects, and their paths.

@@ -47,17 +47,10 @@ func (x *Incident) isSlow() bool {
 		}
 		x.say("%s: %s, %s, in %d of %d steps", p.Place, ns(*p.WorstNs), times(p), p.SlowSteps, p.Steps)
 	}
-	for _, e := range x.Episodes {
-		at := fmt.Sprintf("queue %d of node %d", e.Queue, e.Node)
-		if x.At == "" {
-			x.At = at
-		}
-		text := fmt.Sprintf("%s was congested from %s", at, e.Begin.Format("15:04:05"))
-		if len(e.Culprits) > 0 {
-			text += fmt.Sprintf("; %s filled it, with %.0f %% of %d bytes", e.Culprits[0].Flow, 100*e.Culprits[0].Share, e.Bytes)
-		}
-		x.say("%s", text)
+	if len(x.Episodes) > 0 && x.At == "" {
+		x.At = fmt.Sprintf("queue %d of node %d", x.Episodes[0].Queue, x.Episodes[0].Node)
 	}
+	x.sayEpisodes()
 	for _, p := range x.Problems {
 		switch p.Kind {
 		case problem.LossBetween, problem.Loop, problem.NodeGone, problem.PathChanged:

@@ -5,6 +5,7 @@
 package incident
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func Run(ctx context.Context, stdout io.Writer, o *Options) error {
 		}
 	}
 	if asked != 1 {
-		return errors.New("write one of --flow A,B, --host ADDRESS, --node ID")
+		return errors.New("write one of --flow A,B or --flow FLOW, --host ADDRESS, --node ID")
 	}
 	return client.Show(ctx, stdout, &o.Sink, client.Question{Path: "/api/v1/incident?" + q.Encode()}, func(x *flowapi.Incident) string {
 		return Page(x, o.Sink.Format, o.Sink.Names(ctx))
@@ -53,7 +54,7 @@ func Run(ctx context.Context, stdout io.Writer, o *Options) error {
 
 // Page is the incident as text, or as a page of HTML that needs nothing else.
 func Page(x *flowapi.Incident, format string, book *names.Book) string {
-	title, body := book.Text(x.Title()), text(x, book)
+	title, body := book.Text(x.Title()), cli.Screen{Width: 80}.Text(text(x, book))
 	if format == "text" {
 		return title + "\n\n" + body
 	}
@@ -68,24 +69,8 @@ func text(x *flowapi.Incident, book *names.Book) string {
 	for _, why := range x.Why {
 		fmt.Fprintf(&b, "  %s\n", book.Text(why))
 	}
-	for i := range x.Paths {
-		var nodes []string
-		for _, n := range x.Paths[i].Nodes {
-			nodes = append(nodes, book.Node(n.Node))
-		}
-		fmt.Fprintf(&b, "\npath %s: %s", x.Paths[i].ID, strings.Join(nodes, " > "))
-	}
-	fmt.Fprintln(&b)
-	if len(x.Places) > 0 {
-		fmt.Fprintln(&b)
-		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "PLACE\tUSUAL\tMEDIAN\tP99\tMAX\tSLOW STEPS")
-		for i := range x.Places {
-			p := &x.Places[i]
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d of %d\n", book.Text(p.Place), latency(p.UsualNs), latency(p.MedianNs), latency(p.P99Ns), latency(p.MaxNs), p.SlowSteps, p.Steps)
-		}
-		w.Flush()
-	}
+	paths(&b, x, book)
+	places(&b, x, book)
 	for _, p := range x.Problems {
 		own := *p // others read p
 		own.Place = slices.Clone(p.Place)
@@ -94,12 +79,81 @@ func text(x *flowapi.Incident, book *names.Book) string {
 		if p.Until != nil {
 			until = p.Until.Format("15:04:05")
 		}
-		fmt.Fprintf(&b, "\nproblem %d, %s to %s: %s: %s %s", p.ID, p.Since.Format("15:04:05"), until, own.Where(), p.What, p.Amount())
+		fmt.Fprintf(&b, "\nproblem %d, %s to %s: %s", p.ID, p.Since.Format("15:04:05"), until, strings.TrimSuffix(own.Where()+": "+p.What+", "+p.Amount(), ", "))
 	}
 	c := &x.Coverage
-	fmt.Fprintf(&b, "\ncoverage: %s, %d without a path; %d of %d hops and segments told, %d without what is usual; %d packets lost\n",
-		cli.Count(c.Flows, "flow"), c.WithoutPath, c.Told, c.Places, c.WithoutUsual, x.Lost)
+	fmt.Fprintf(&b, "\ncoverage: %s, %d of unknown path; %d of %d hops and segments had samples in this time", cli.Count(c.Flows, "flow"), c.WithoutPath, c.Told, c.Places)
+	if c.WithoutUsual > 0 {
+		fmt.Fprintf(&b, ", of %d of them it is not learned yet what is usual", c.WithoutUsual)
+	}
+	fmt.Fprintf(&b, "; %d packets lost since these flows began\n", x.Lost)
 	return b.String()
+}
+
+// paths has a line for the paths that cross the same nodes.
+func paths(b *strings.Builder, x *flowapi.Incident, book *names.Book) {
+	var order []string
+	ids := map[string][]string{}
+	for i := range x.Paths {
+		var nodes []uint32
+		for _, n := range x.Paths[i].Nodes {
+			nodes = append(nodes, n.Node)
+		}
+		way := book.Way(nodes)
+		if ids[way] == nil {
+			order = append(order, way)
+		}
+		ids[way] = append(ids[way], x.Paths[i].ID)
+	}
+	for _, way := range order {
+		if len(ids[way]) == 1 {
+			fmt.Fprintf(b, "\npath %s: %s", ids[way][0], way)
+		} else {
+			fmt.Fprintf(b, "\n%d paths: %s", len(ids[way]), way)
+		}
+	}
+	if len(order) > 0 {
+		fmt.Fprintln(b)
+	}
+}
+
+// places is a table with a row for each node and link: of the ways through it, the worst.
+func places(b *strings.Builder, x *flowapi.Incident, book *names.Book) {
+	var order []string
+	worst, ways := map[string]*flowapi.PlaceItem{}, map[string]int{}
+	for i := range x.Places {
+		p := &x.Places[i]
+		if w := worst[p.Place]; w == nil {
+			order, worst[p.Place] = append(order, p.Place), p
+		} else if isWorse(p, w) {
+			worst[p.Place] = p
+		}
+		ways[p.Place]++
+	}
+	if len(order) == 0 {
+		return
+	}
+	fmt.Fprintln(b)
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "PLACE\tUSUAL\tMEDIAN\tP99\tMAX\tSLOW\tWORST OF")
+	for _, at := range order {
+		p := worst[at]
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", book.Text(at), latency(p.UsualNs), latency(p.MedianNs), latency(p.P99Ns), latency(p.MaxNs), fmt.Sprintf("%d of %d", p.SlowSteps, p.Steps), cli.Count(ways[at], "way"))
+	}
+	w.Flush()
+	b.WriteString("SLOW: in how many of the steps with samples half of all packets took eight times as long as usual. A step is a second, or a minute where the begin is more than ten minutes ago. A way is from one interface to another.\n")
+}
+
+// isWorse reports whether p was slow more often than o, or as often and then slower.
+func isWorse(p, o *flowapi.PlaceItem) bool {
+	return cmp.Or(cmp.Compare(p.SlowSteps, o.SlowSteps), cmp.Compare(worst(p), worst(o))) > 0
+}
+
+func worst(p *flowapi.PlaceItem) uint32 {
+	if p.WorstNs == nil {
+		return 0
+	}
+	return *p.WorstNs
 }
 
 func latency(v *uint32) string {

@@ -23,9 +23,9 @@ func answer() *flowapi.Incident {
 	return &flowapi.Incident{
 		From: at, To: at.Add(10 * time.Minute), About: "flows of 10.0.0.4", Verdict: flowapi.NetworkSlow, At: "node 202", Why: []string{"node 202: 306us, 66 x its usual 4.61us <b>"},
 		Paths:    []flowapi.PathItem{{ID: "570a954f16dea0e0"}},
-		Places:   []flowapi.PlaceItem{{Place: "node 202", Kind: "hop", UsualNs: v(4610), MedianNs: v(4863), P99Ns: v(326_000), MaxNs: v(306_000), SlowSteps: 24, Steps: 163}, {Place: "node 101", Kind: "hop"}},
+		Places:   []flowapi.PlaceItem{{Place: "node 202", Kind: "hop", UsualNs: v(4610), MedianNs: v(4620), WorstNs: v(5000), SlowSteps: 0, Steps: 160}, {Place: "node 202", Kind: "hop", WorstNs: v(306_000), UsualNs: v(4610), MedianNs: v(4863), P99Ns: v(326_000), MaxNs: v(306_000), SlowSteps: 24, Steps: 163}, {Place: "node 101", Kind: "hop"}},
 		Problems: []*problem.Problem{{ID: 3, Kind: problem.SlowHop, Place: []problem.Part{{What: "node", ID: "202"}}, What: "packets take longer", Since: at}},
-		Coverage: flowapi.CoverageItem{Flows: 1, Places: 2, Told: 1},
+		Coverage: flowapi.CoverageItem{Flows: 1, Places: 3, Told: 1},
 	}
 }
 
@@ -52,10 +52,18 @@ func TestPage(t *testing.T) {
 	if err != nil || asked != "/api/v1/incident?from=1h&host=10.0.0.4&to=30m" {
 		t.Fatalf("%v, %s", err, asked)
 	}
-	for _, want := range []string{"network slow at node 202\n\n", "2026-11-24 09:00:00 to 2026-11-24 09:10:00 UTC", "4.61us", "24 of 163", "node 101  -", "problem 3, 09:00:00 to now: node 202", "coverage: 1 flow, 0 without a path; 1 of 2"} {
+	for _, want := range []string{"network slow at node 202\n\n", "2026-11-24 09:00:00 to 2026-11-24 09:10:00 UTC", "4.61us", "24 of 163  2 ways\n", "node 101  -", "problem 3, 09:00:00 to now: node 202", "coverage: 1 flow, 0 of unknown path; 1 of 3"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
+	}
+	for line := range strings.Lines(text) {
+		if n := len([]rune(line)); n > 81 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if n := strings.Count(text, "\nnode 202 "); n != 1 {
+		t.Errorf("%d rows of node 202\n%s", n, text)
 	}
 	if page, err := run("html", Options{Node: "202"}); err != nil || strings.Contains(page, "<b>") || !strings.Contains(page, "<h1>network slow at node 202</h1>") || !strings.Contains(page, "&lt;b&gt;") {
 		t.Errorf("%v\n%s", err, page)

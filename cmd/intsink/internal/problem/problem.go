@@ -91,6 +91,18 @@ func (p *Problem) Where() string {
 	return strings.Join(all, ", ")
 }
 
+// FlowsText lists the flows of the evidence, and says how many more there are.
+func (p *Problem) FlowsText() string {
+	text := strings.Join(p.Evidence.Flows, " ")
+	switch n := len(p.Evidence.Flows); {
+	case n > 0 && p.Unit == "flows" && p.Value != nil && int(*p.Value) > n:
+		text += fmt.Sprintf(" and %d more", int(*p.Value)-n)
+	case n == maxFlows && p.Unit != "flows":
+		text += " and perhaps more"
+	}
+	return text
+}
+
 // Amount is the value beside what is usual, "" where there is none.
 func (p *Problem) Amount() string {
 	if p.Value == nil {

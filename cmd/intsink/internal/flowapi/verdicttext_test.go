@@ -1,0 +1,85 @@
+package flowapi
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"intsink/cmd/intsink/internal/problem"
+)
+
+// TestSayEpisodes: a queue has one line, whatever it went through, and the episode with the most bytes says who filled it.
+func TestSayEpisodes(t *testing.T) {
+	at := time.Date(2026, 11, 26, 4, 4, 50, 0, time.UTC)
+	after := func(s int) *time.Time { return new(at.Add(time.Duration(s) * time.Second)) }
+	filled := []culpritItem{{Flow: "udp:a", Share: 0.94}}
+	x := &Incident{Episodes: []*EpisodeItem{
+		{Node: 302, Egress: new(uint16(12)), Queue: 2, Begin: *after(20), End: after(90), Bytes: 1_234_567, Culprits: filled},
+		{Node: 302, Egress: new(uint16(12)), Queue: 2, Begin: at, End: after(10), Bytes: 999},
+		{Node: 7, Queue: 0, Begin: at, Bytes: 999, Culprits: filled},
+	}}
+	x.sayEpisodes()
+	want := []string{
+		"queue 2 of node 302, egress 12 was congested 2 times from 04:04:50 to 04:06:20; at most from 04:05:10: udp:a filled it, with 94 % of 1.23 MB",
+		"queue 0 of node 7 was congested from 04:04:50 on, and is now; udp:a filled it, with 94 % of 999 bytes",
+	}
+	if !slices.Equal(x.Why, want) {
+		t.Errorf("%q", x.Why)
+	}
+}
+
+// TestWhereNode: a node that is gone is not one that never was.
+func TestWhereNode(t *testing.T) {
+	gone := &problem.Problem{Kind: problem.NodeGone, Place: []problem.Part{{What: "node", ID: "203"}}, Since: time.Date(2026, 11, 26, 4, 4, 50, 0, time.UTC),
+		Evidence: problem.Evidence{From: "102 > 203", To: "102 > 204", Flows: []string{"a", "b"}}}
+	in := &API{Problems: func() []*problem.Problem { return []*problem.Problem{gone} }}
+	for node, want := range map[uint32]string{
+		203: "node 203 is gone: no packet comes through it since 04:04:50|its flows went from 102 > 203 to 102 > 204: a b",
+		999: "no flow passes node 999 now, and none left it in the last day: intsink paths has the nodes that there are",
+	} {
+		x := &Incident{Why: []string{"no such flow is known"}}
+		in.sayWhereNode(x, node)
+		if got := strings.Join(x.Why, "|"); got != want || len(x.Problems) != map[uint32]int{203: 1}[node] {
+			t.Errorf("%s, with %d problems", got, len(x.Problems))
+		}
+	}
+}
+
+// TestIncidentOfAFlow: a flow's id stands for it and the one in the opposite direction, two addresses for all between them.
+func TestIncidentOfAFlow(t *testing.T) {
+	ask := func(flow string) (*parameters, string, int) {
+		p := &parameters{values: map[string][]string{"flow": {flow}}}
+		filters, about := incidentFilters(p)
+		if p.err == nil && (filters[0].Source != filters[1].Destination || filters[0].DestPort != filters[1].SourcePort) {
+			t.Errorf("%+v", filters)
+		}
+		ports := 0
+		if p.err == nil && filters[0].DestPort != nil {
+			ports = int(*filters[0].DestPort)
+		}
+		return p, about, ports
+	}
+	if p, about, port := ask("tcp:10.0.0.1:1024-10.1.0.1:80"); p.err != nil || about != "flow tcp:10.0.0.1:1024-10.1.0.1:80" || port != 80 {
+		t.Error(p.err, about, port)
+	}
+	if p, about, port := ask("10.0.0.1,10.1.0.0/16"); p.err != nil || about != "flows between 10.0.0.1 and 10.1.0.0/16" || port != 0 {
+		t.Error(p.err, about, port)
+	}
+	if p, _, _ := ask("tcp:10.0.0.1-10.1.0.1:80"); p.err == nil {
+		t.Error("half a flow is taken")
+	}
+}
+
+// TestClockTime: a time without a date is the last one; the day is UTC's.
+func TestClockTime(t *testing.T) {
+	now := time.Date(2026, 11, 26, 4, 30, 0, 0, time.FixedZone("", 7*3600))
+	for text, want := range map[string]string{
+		"21:04:50": "2026-11-25T21:04:50Z", "21:30:01": "2026-11-24T21:30:01Z", "2026-11-24 01:02:03": "2026-11-24T01:02:03Z", "10m": "2026-11-25T21:20:00Z", "2026-11-22T03:31:09Z": "2026-11-22T03:31:09Z",
+	} {
+		p := &parameters{values: map[string][]string{"from": {text}}}
+		if got := p.when("from", now, now).UTC().Format(time.RFC3339); p.err != nil || got != want {
+			t.Errorf("%s: %s, %v", text, got, p.err)
+		}
+	}
+}
