@@ -50,7 +50,7 @@ func TestReplayTellsProblems(t *testing.T) {
 		return stdout
 	}
 	stdout := run()
-	if !regexp.MustCompile(`(?m)^problems   1, of which 1 at the end\n! node 302, egress 12, queue 2: .* \(for 19s\)\n    .* x its usual .*\n    filled by udp:10.2.0.19:40055-10.3.2.12:8000 with 93 % of its bytes$`).MatchString(stdout) {
+	if !regexp.MustCompile(`(?m)^problems   1, of which 1 at the end\n! node 302, egress 12, queue 2: .* \(since .* UTC, 19s\)\n    .* x its usual .*\n    filled by udp:10.2.0.19:40055-10.3.2.12:8000 with 93 % of its bytes\n    delays udp:`).MatchString(stdout) {
 		t.Error(stdout)
 	}
 	all := lastLine(t, stdout).Problems

@@ -158,7 +158,7 @@ func (x *Network) slowHop(id uint32, n *slowNode, used []usual.Sight) problem.Si
 		Kind: problem.SlowHop, Key: fmt.Sprintf("slow node %d", id), Subject: "network", Place: n.place(id, used), What: "packets take longer through it than usual", Over: "packets pass it as usual again",
 		Value: new(float64(n.latency)), Usual: usually(n.usual), Unit: "ns", Since: since, Settle: settle,
 		Evidence: problem.Evidence{Flows: x.latency.through(since.Add(-time.Second), id)},
-		Todo:     "look at the node: its load, its buffers, its links' errors; GET /api/v1/history/hops shows since when",
+		Todo:     fmt.Sprintf("look at the node: its load, its buffers, its links' errors; since when, how much: intsink incident --node %d", id),
 	}
 }
 

@@ -73,19 +73,23 @@ func highest(p *pathItem) uint32 {
 // pathsByNodes is the view of paths: those with the highest latency first.
 func pathsByNodes(ctx context.Context, sink *named, _ string) (*table, error) {
 	items, err := read[pathItem](ctx, sink, fmt.Sprintf("/api/v1/paths?limit=%d", maxPaths))
-	return pathTable(byNodes(items), sink.Book), err
+	return pathTable(byNodes(items), sink.Book, false), err
 }
 
-func pathTable(items []pathItem, book *names.Book) *table {
-	t := newTable("path", ">flows", "?>packets", ">highest latency", "state", "?>paths", "?>seen", "?id")
+// pathTable has how many paths are in a row, or where each has its own, its id.
+func pathTable(items []pathItem, book *names.Book, each bool) *table {
+	last := "?>paths"
+	if each {
+		last = "?id"
+	}
+	t := newTable("path", ">flows", "?>packets", ">highest latency", "state", last, "?>seen")
 	for i := range items {
 		p := &items[i]
-		ids := strings.Fields(p.ID)
-		id := p.ID
-		if len(ids) > 1 {
-			id = ""
+		of := p.ID
+		if !each {
+			of = fmt.Sprint(len(strings.Fields(p.ID)))
 		}
-		t.add(book.Way(p.ids()), count(float64(p.Flows)), count(float64(p.Packets)), latencyText(p.Max), when(p.Congested, "congested"), fmt.Sprint(len(ids)), ago(time.Now(), p.LastSeen), id)
+		t.add(book.Way(p.ids()), count(float64(p.Flows)), count(float64(p.Packets)), latencyText(p.Max), when(p.Congested, "congested"), of, ago(time.Now(), p.LastSeen))
 	}
 	return t
 }
@@ -113,7 +117,7 @@ func Paths(ctx context.Context, stdout io.Writer, o *client.Options, dot, each b
 			paths = byNodes(paths)
 		}
 		screen := cli.ScreenOf(stdout)
-		return client.Print(stdout, screen.Text(strings.Join(pathTable(paths, sink.Book).lines(maxPaths, screen.Width, "no path is known"), "\n")+"\n"))
+		return client.Print(stdout, screen.Text(strings.Join(pathTable(paths, sink.Book, each).lines(maxPaths, screen.Width, "no path is known"), "\n")+"\n"))
 	}
 	links, err := read[linkItem](ctx, sink, fmt.Sprintf("/api/v1/links?limit=%d", maxPaths))
 	if err != nil {

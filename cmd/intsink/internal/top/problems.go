@@ -83,8 +83,8 @@ func problemLines(a *problem.Answer, now time.Time, book *names.Book) (lines []s
 // Paragraphs say what is wrong, or was, where, for how long at now, and what shows it: in 80 columns.
 func Paragraphs(problems []*problem.Problem, now time.Time, book *names.Book) (lines []string) {
 	for _, p := range problems {
-		lines = append(lines, problemLine(p, now))
-		for _, text := range []string{p.Amount(), p.Evidence.Why, strings.Join(p.Evidence.Flows, " "), filledBy(&p.Evidence), hosts(&p.Evidence, book), way(&p.Evidence, book), p.Todo} {
+		lines = append(lines, problemTitle(p, now)...)
+		for _, text := range []string{p.Amount(), p.Evidence.Why, p.FlowsText(), filledBy(&p.Evidence), waiting(&p.Evidence), hosts(&p.Evidence, book), way(&p.Evidence, book), p.Todo} {
 			if text != "" {
 				lines = append(lines, wrap(text, "    ", width80)...)
 			}
@@ -111,19 +111,41 @@ func hosts(e *problem.Evidence, book *names.Book) string {
 	return strings.Join(all, ", ")
 }
 
-// filledBy names the flows that fill a queue, up to three, with their share of its bytes; one at least, and others from a
-// twentieth on.
-func filledBy(e *problem.Evidence) string {
-	var all []string
+// fillers are the flows that fill a queue, up to three: one at least, and others from a twentieth of its bytes on.
+func fillers(e *problem.Evidence) (all []problem.Culprit) {
 	for i, c := range e.Culprits[:min(3, len(e.Culprits))] {
 		if i == 0 || c.Share >= 0.05 {
-			all = append(all, fmt.Sprintf("%s with %.0f %% of its bytes", c.Flow, 100*c.Share))
+			all = append(all, c)
 		}
+	}
+	return all
+}
+
+// filledBy names who fills a queue, with their share of its bytes.
+func filledBy(e *problem.Evidence) string {
+	var all []string
+	for _, c := range fillers(e) {
+		all = append(all, fmt.Sprintf("%s with %.0f %% of its bytes", c.Flow, 100*c.Share))
 	}
 	if all == nil {
 		return ""
 	}
 	return "filled by " + strings.Join(all, ", ")
+}
+
+// waiting names the flows that wait in a queue that others fill, the three that waited longest.
+func waiting(e *problem.Evidence) string {
+	var all []string
+	for _, v := range e.Victims {
+		fills := slices.ContainsFunc(fillers(e), func(c problem.Culprit) bool { return c.Flow == v.Flow })
+		if !fills && len(all) < 3 {
+			all = append(all, fmt.Sprintf("%s by %s in all", v.Flow, problem.Latency(float64(v.AddedNs))))
+		}
+	}
+	if all == nil {
+		return ""
+	}
+	return "delays " + strings.Join(all, ", ")
 }
 
 // way is what a path was and is.
@@ -134,33 +156,53 @@ func way(e *problem.Evidence, book *names.Book) string {
 	return fmt.Sprintf("before: %s; now: %s", book.Steps(e.From), book.Steps(e.To))
 }
 
-// problemLine says what is wrong, where and for how long, cut to the width of a terminal.
-func problemLine(p *problem.Problem, now time.Time) string {
-	mark, when := "! ", "for "+ago(now, p.Since)
+// problemTitle says what is wrong, where, since when and for how long.
+func problemTitle(p *problem.Problem, now time.Time) []string {
+	mark := "! "
 	if p.Until != nil {
-		mark, when = "  ", fmt.Sprintf("%s ago, for %s", ago(now, *p.Until), ago(*p.Until, p.Since))
+		mark = "  "
 	}
 	where := p.Where()
 	if where != "" {
 		where += ": "
 	}
-	tail := " (" + when + ")"
-	return mark + shorten(where+p.What, width80-len(mark)-len(tail)) + tail
-}
-
-// shorten is text in at most n characters.
-func shorten(text string, n int) string {
-	r := []rune(text)
-	if len(r) <= n {
-		return text
+	lines, at := wrap(where+p.What, "    ", width80), "("+times(p, now)+")"
+	lines[0] = mark + strings.TrimPrefix(lines[0], "    ")
+	if last := &lines[len(lines)-1]; len([]rune(*last))+1+len(at) <= width80 {
+		*last += " " + at
+	} else {
+		lines = append(lines, "    "+at)
 	}
-	return string(r[:n-3]) + "..."
+	return lines
 }
 
-// wrap breaks text at its spaces into lines of at most width characters that begin with indent.
+// times is the time of a problem, in UTC as all times of the sink: with the date where that is not today's.
+func times(p *problem.Problem, now time.Time) string {
+	at := func(t time.Time) string {
+		if t.UTC().Truncate(24*time.Hour) != now.UTC().Truncate(24*time.Hour) {
+			return t.UTC().Format(time.DateTime)
+		}
+		return t.UTC().Format(time.TimeOnly)
+	}
+	lasted := func(d time.Duration) string {
+		if d < time.Second {
+			return "less than a second"
+		}
+		return ago(now, now.Add(-d))
+	}
+	if p.Until != nil {
+		return fmt.Sprintf("%s to %s UTC, %s", at(p.Since), at(*p.Until), lasted(p.Until.Sub(p.Since)))
+	}
+	return fmt.Sprintf("since %s UTC, %s", at(p.Since), lasted(now.Sub(p.Since)))
+}
+
+// wrap breaks text at its spaces into lines of at most width characters that begin with indent. A word that is longer is cut.
 func wrap(text, indent string, width int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {
+		if r, room := []rune(word), width-len(indent); len(r) > room {
+			word = string(r[:room-3]) + "..."
+		}
 		if line != "" && len([]rune(indent+line+" "+word)) > width {
 			lines, line = append(lines, indent+line), ""
 		}

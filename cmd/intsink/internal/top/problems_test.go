@@ -24,11 +24,13 @@ func TestProblems(t *testing.T) {
 		Until: new(at.Add(-10 * time.Minute)), Value: new(44.0), Unit: "reports", Evidence: problem.Evidence{From: "102 > 201", To: "102 > 202"},
 	}
 	a := &problem.Answer{Items: []*problem.Problem{slow, lost}, Totals: problem.Totals{Open: 1, Ended: 1, Left: 3}}
-	want := `! node spine2 (202): it is slow (for 1m)
+	want := `! node spine2 (202): it is slow (since 21:40:49 UTC, 1m)
     1.78ms, 1049 x its usual 1.7us
     look at its queues, and whether something was changed there when it began:
     intsink top queues
-  collector ` + strings.Repeat("c", 46) + `... (10m ago, for 50m)
+  collector
+    ` + strings.Repeat("c", 70) + `,
+    reason refused: reports are being lost (20:42:19 to 21:32:19 UTC, 50m)
     44 reports
     before: 102 > 201; now: 102 > 202
 and 3 problems that there was no room for`
@@ -44,8 +46,27 @@ and 3 problems that there was no room for`
 	if got := problemLines(&problem.Answer{Looked: problem.Looked{Signs: map[string]int{"sink": 40, "network": 2}}}, at, nil); got[0] != "nothing is wrong: 42 signs looked at, at 2026-11-24T21:42:19Z" {
 		t.Errorf("%q", got)
 	}
-	if got := firstLines(&problem.Answer{Items: []*problem.Problem{slow, {Kind: problem.Degraded}}}, at); len(got) != 1 || got[0] != "! node spine2 (202): it is slow (for 1m)" {
+	if got := firstLines(&problem.Answer{Items: []*problem.Problem{slow, {Kind: problem.Degraded}}}, at); len(got) != 1 || got[0] != "! node spine2 (202): it is slow (since 21:40:49 UTC, 1m)" {
 		t.Errorf("status begins with %q", got)
+	}
+}
+
+// TestEvidence: flows that there was no room for are counted, and who waits in a queue is not who fills it.
+func TestEvidence(t *testing.T) {
+	at := time.Date(2026, 11, 24, 0, 0, 9, 0, time.UTC)
+	culprit, victim := "udp:10.2.0.19:40055-10.3.2.12:8000", "udp:10.1.0.15:40042-10.3.2.12:8000"
+	for want, p := range map[string]*problem.Problem{
+		"! it is full (since 2026-11-23 23:59:59 UTC, 10s)\n    filled by " + culprit + " with 94 % of its bytes\n    delays " + victim + " by 1.78ms in all": {
+			Since: at.Add(-10 * time.Second), Evidence: problem.Evidence{Culprits: []problem.Culprit{{Flow: culprit, Share: 0.94}}, Victims: []problem.Victim{{Flow: culprit, AddedNs: 9e6}, {Flow: victim, AddedNs: 1784e3}}}},
+		"  it is full (2026-11-23 23:59:59 to 00:00:09 UTC, 10s)\n    14 flows\n    a b and 12 more": {
+			Since: at.Add(-10 * time.Second), Until: &at, Value: new(14.0), Unit: "flows", Evidence: problem.Evidence{Flows: []string{"a", "b"}}},
+		"! it is full (since 00:00:09 UTC, less than a second)\n    2 flows\n    a b":                 {Since: at, Value: new(2.0), Unit: "flows", Evidence: problem.Evidence{Flows: []string{"a", "b"}}},
+		"! it is full (since 00:00:09 UTC, less than a second)\n    a b c d e f g h and perhaps more": {Since: at, Evidence: problem.Evidence{Flows: strings.Fields("a b c d e f g h")}},
+	} {
+		p.What = "it is full"
+		if got := strings.Join(Paragraphs([]*problem.Problem{p}, at, nil), "\n"); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
 	}
 }
 

@@ -57,9 +57,10 @@ func statusLines(s, before *status.Status, wrong *problem.Answer, width int) []s
 	for _, t := range []struct {
 		table *table
 		empty string
-	}{{linksOf(s, before), "no link"}, {portsOf(s), "no port"}, {collectorsOf(s, nil), "no collector: reports go nowhere"}, {workersOf(s, nil), "no worker"}} {
+	}{{linksOf(s, before), "no link"}, {portsOf(s, before), "no port"}, {collectorsOf(s, nil), "no collector: reports go nowhere"}, {workersOf(s, nil), "no worker"}} {
 		lines = append(append(lines, ""), t.table.lines(100, width, t.empty)...)
 	}
+	lines = append(lines, "", "counters: since the start; /s: now; pause: longest without a poll, last 15 s")
 	if w := writesOf(s); len(w.rows) > 0 {
 		lines = append(lines, "", fmt.Sprintf("the last %d of %s to change something, the newest first:", len(w.rows), cli.Count(len(s.Writes), "request")))
 		lines = append(lines, w.lines(shownWrites, width, "")...)
@@ -73,7 +74,7 @@ func firstLines(a *problem.Answer, now time.Time) (lines []string) {
 		switch p.Kind {
 		case problem.LessDone, problem.BypassSwitch, problem.ConfigOnTrial, problem.Degraded:
 		default:
-			lines = append(lines, problemLine(p, now))
+			lines = append(lines, problemTitle(p, now)...)
 		}
 	}
 	return lines
@@ -122,14 +123,19 @@ func writesOf(s *status.Status) *table {
 	return t
 }
 
-func portsOf(s *status.Status) *table {
-	t := newTable("port", "?device", "link", ">received", "?>sent", "?>missed", "?>errors", "?>no mbuf")
-	for _, p := range s.Ports {
+// portsOf has counters since the start, and what is missed now.
+func portsOf(s, before *status.Status) *table {
+	t := newTable("port", "?device", "link", ">received", "?>sent", "?>missed", "?>missed/s", "?>errors", "?>no mbuf")
+	for i, p := range s.Ports {
+		missing := "-"
+		if before != nil && i < len(before.Ports) {
+			missing = rate(p.RxMissed, before.Ports[i].RxMissed, s.Now.Sub(before.Now).Seconds())
+		}
 		link := "up"
 		if !p.LinkUp {
 			link = strings.TrimSpace("DOWN " + p.LinkDown)
 		}
-		t.add(p.Name, p.Device, link, count(float64(p.RxPackets)), count(float64(p.TxPackets)), count(float64(p.RxMissed)),
+		t.add(p.Name, p.Device, link, count(float64(p.RxPackets)), count(float64(p.TxPackets)), count(float64(p.RxMissed)), missing,
 			count(float64(p.RxErrors+p.RxUncut+p.TxErrors)), count(float64(p.RxNoMbuf)))
 	}
 	return t

@@ -113,7 +113,9 @@ func (v *viewer) lines(ctx context.Context, rows, width int) ([]string, error) {
 		return nil, err
 	}
 	v.before = s
-	lines = append(lines, body.lines(rows, width, view.empty)...)
+	if lines = append(lines, body.lines(rows, width, view.empty)...); view.below != "" && len(body.rows) > 0 {
+		lines = append(lines, "", view.below)
+	}
 	return lines, nil
 }
 

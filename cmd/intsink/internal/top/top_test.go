@@ -39,11 +39,21 @@ func sink(t *testing.T) client.Options {
 	return client.Options{URL: s.URL}
 }
 
+// opened is a server with these answers.
+func opened(t *testing.T) *client.Sink {
+	o := sink(t)
+	s, err := o.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func TestViewsOnce(t *testing.T) {
 	for view, want := range map[string][]string{
 		"links":      {"link  direction  received/s", "edge  to_host             -", "1.50M", "tx_full 10"},
-		"flows":      {"udp:10.0.0.1:1-10.0.0.2:53    12.3k    678   46.6us            -", "101 > 102  loss,congestion ", "101        none since it began "},
-		"paths":      {"101 > 102     38", "900ns", "congested", "ddd52bff87dd6237"},
+		"flows":      {"udp:10.0.0.1:1-10.0.0.2:53   46.6us        -  101 > 102     0    12.3k  loss,congestion ", "101           0        1  none since it began ", "as last reported"},
+		"paths":      {"101 > 102     38", "900ns", "congested"},
 		"queues":     {"112   2           0       9120   61.4us      -  congested"},
 		"hops":       {"no link between nodes is known"},
 		"collectors": {"primary    192.0.2.1:8555       30       9     8     1  refused 1    12  refresh 12"},
@@ -89,7 +99,7 @@ func TestStatusHasAllParts(t *testing.T) {
 	if err := Status(context.Background(), &b, &o); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(b.String(), "! port up0: the link is down (for 7s)\nintsink 1.0 ") {
+	if !strings.HasPrefix(b.String(), "! port up0: the link is down (since 10:00:03 UTC, 7s)\nintsink 1.0 ") {
 		t.Errorf("what is wrong does not come first:\n%s", b.String())
 	}
 	for _, w := range []string{"edge  to_host", "up0   net_null0  DOWN", "primary", "w0"} {
@@ -189,8 +199,8 @@ func TestPathsByNodes(t *testing.T) {
 	defer func() { answers["/api/v1/paths"] = answers["saved"] }()
 	o := sink(t)
 	for each, want := range map[bool]string{
-		false: "1 > 3 1 1 1us 1 0h 05|1 > 2 7 30 900ns congested 2 0h|1 1 - 1 0h w0-02|1 1 - 1 0h w0-04",
-		true:  "1 > 2 3 10 500ns 1 0h 01|1 1 - 1 0h w0-02|1 1 - 1 0h w0-04|1 > 2 4 20 900ns congested 1 0h 03|1 > 3 1 1 1us 1 0h 05",
+		false: "1 > 3 1 1 1us 1 0h|1 > 2 7 30 900ns congested 2 0h|1 1 - 1 0h|1 1 - 1 0h",
+		true:  "1 > 2 3 10 500ns 01 0h|1 1 - w0-02 0h|1 1 - w0-04 0h|1 > 2 4 20 900ns congested 03 0h|1 > 3 1 1 1us 05 0h",
 	} {
 		var b bytes.Buffer
 		if err := Paths(context.Background(), &b, &o, false, each); err != nil {
@@ -225,6 +235,13 @@ func TestTablesFit(t *testing.T) {
 		if !strings.Contains(all, w) {
 			t.Errorf("lacks %s:\n%s", w, all)
 		}
+	}
+	flows, err := flowsOf(t.Context(), &named{Sink: opened(t)}, "/api/v1/flows?sort=packets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := flows.lines(1, 60, "")[0]; got != "flow                        latency  path       packets" {
+		t.Errorf("what matters of a flow is not seen in 60 columns: %s", got)
 	}
 	narrow := newTable("flow", ">packets", "?>zero", "?>bytes", "path", "?id")
 	narrow.add("udp:10.0.0.1:1-10.0.0.2:53", "12345", "0", "1", long, "7")

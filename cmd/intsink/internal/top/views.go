@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -37,13 +38,14 @@ type view struct {
 	key      byte
 	path     string // of the list
 	empty    string // what is said without rows
+	below    string // what is said below them
 	ofStatus func(s, before *status.Status) *table
 	ofList   func(ctx context.Context, sink *named, path string) (*table, error)
 }
 
 var views = []view{
 	{name: "links", key: '1', empty: "no link is configured", ofStatus: linksOf},
-	{name: "flows", key: '2', path: "flows", empty: "no flow with INT is known: see links for whether INT arrives", ofList: flowsOf},
+	{name: "flows", key: '2', path: "flows", empty: "no flow with INT is known: see links for whether INT arrives", below: "latency, and of the slowest hop: as last reported (intsink why FLOW: when)", ofList: flowsOf},
 	{name: "paths", key: '3', path: "paths", empty: "no path is known", ofList: pathsByNodes},
 	{name: "queues", key: '4', path: "queues", empty: "no queue is known: they are looked at where a watch has congestion", ofList: queuesOf},
 	{name: "hops", key: '5', path: "links", empty: "no link between nodes is known: they need timestamps and link_latency in a watch", ofList: hopsOf},
@@ -122,12 +124,26 @@ func flowsOf(ctx context.Context, sink *named, path string) (*table, error) {
 		LastEvents     []string  `json:"last_events"`
 		LastSeen       time.Time `json:"last_seen"`
 	}](ctx, sink, path)
-	t := newTable("flow", ">packets", "?>bytes", ">latency", "?>slowest hop", "?>lost", "?path", "last report", "?>seen")
+	t := newTable("flow", "?>latency", "?>slowest", "?path", "?>lost", "?>packets", "?last report", "?>bytes", "?>seen")
 	for _, f := range items {
-		t.add(f.ID, count(float64(f.Packets)), count(float64(f.Bytes)), latencyText(f.Latency), latencyText(f.MaxHop), count(float64(f.Lost)),
-			sink.Way(f.Nodes), lastReport(f.LastEvents), ago(time.Now(), f.LastSeen))
+		t.add(f.ID, latencyText(f.Latency), latencyText(f.MaxHop), sink.Way(f.Nodes), count(float64(f.Lost)), count(float64(f.Packets)),
+			lastReport(f.LastEvents), count(float64(f.Bytes)), ago(time.Now(), f.LastSeen))
+	}
+	for i := range t.columns { // the order is seen
+		t.columns[i].optional = t.columns[i].optional && t.columns[i].name != sortColumns[sortOf(path)]
 	}
 	return t, err
+}
+
+// sortColumns are the columns that the orders of flows are by.
+var sortColumns = map[string]string{"packets": "packets", "bytes": "bytes", "last_seen": "seen", "latency": "latency", "hop_latency": "slowest"}
+
+func sortOf(path string) string {
+	u, err := url.Parse(path)
+	if err != nil {
+		return ""
+	}
+	return u.Query().Get("sort")
 }
 
 // lastReport is what a flow was last reported for. That it began, new_flow, is not kept.

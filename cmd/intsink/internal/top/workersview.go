@@ -11,7 +11,7 @@ import (
 )
 
 func workersOf(s, _ *status.Status) *table {
-	t := newTable("worker", ">lcore", ">flows", ">capacity", "?>evicted", "?>refused", "?>longest pause", "?pauses longer than")
+	t := newTable("worker", ">lcore", ">flows", ">capacity", "?>evicted", "?>refused", "?>pause at most", "?pauses longer than")
 	for _, w := range s.Workers {
 		t.add(
 			w.Name, fmt.Sprint(w.Lcore), count(float64(w.Flows)), count(float64(w.FlowCapacity)), count(float64(w.Evictions)), count(float64(w.Refusals)),
