@@ -204,6 +204,14 @@ func TestEachFaultIsFound(t *testing.T) {
 		}, Slow, "uses 4 of its 16 PCIe lanes", "slot"},
 		{"far node", func(f map[string]string, _ *conf.Config) { f["sys/devices/system/node/node0/cpulist"] = "0-1" }, Slow, "CPU 2 of dpdk.lcores on another", "take dpdk.lcores from 0-1"},
 		{"no interface", func(_ map[string]string, c *conf.Config) { c.Ports[1].Device = "net_af_packet0,iface=eth9" }, Fault, "there is no interface eth9", "ip -br link"},
+		{"an interface of another namespace", func(f map[string]string, c *conf.Config) {
+			c.Ports[1].Device, f["proc/self/ns/net"] = "net_af_packet0,iface=eth9", "->net:[1]"
+			f["proc/88/comm"], f["proc/88/cmdline"], f["proc/88/ns/net"] = "intsink", "/usr/bin/intsink\x00run\x00--config\x00x", "->net:[2]"
+		}, Fault, "the sink that runs (pid 88) is in another one", "# nsenter -t 88 -n intsink doctor"},
+		{"a sink in this namespace", func(f map[string]string, c *conf.Config) {
+			c.Ports[1].Device, f["proc/self/ns/net"] = "net_af_packet0,iface=eth9", "->net:[1]"
+			f["proc/88/comm"], f["proc/88/cmdline"], f["proc/88/ns/net"] = "intsink", "/usr/bin/intsink\x00run\x00--config\x00x", "->net:[1]"
+		}, Fault, "there is no interface eth9", "ip -br link"},
 		{"no link", func(f map[string]string, _ *conf.Config) { f["sys/class/net/eth1/carrier"] = "0" }, Fault, "eth1 has no link", "ip link set eth1 up"},
 		{"small MTU", func(f map[string]string, _ *conf.Config) { f["sys/class/net/eth1/mtu"] = "1500" }, Slow, "with INT of eight hops need 1780", "ip link set eth1 mtu 1780"},
 		{"large MTU", func(f map[string]string, c *conf.Config) {

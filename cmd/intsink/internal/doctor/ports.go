@@ -97,6 +97,10 @@ func kernelInterfaces(h *host, c *conf.Config) (all []Finding) {
 		dir := "sys/class/net/" + name
 		mtu, found := h.number(dir, "mtu")
 		if !found {
+			if pid := h.elsewhere(); pid != "" {
+				all = append(all, fault(byHand("nsenter -t "+pid+" -n intsink doctor --config FILE"), "port %q: there is no interface %s in this network namespace; the sink that runs (pid %s) is in another one: ask there", p.Name, name, pid))
+				continue
+			}
 			all = append(all, fault("ip -br link", "port %q: there is no interface %s", p.Name, name))
 			continue
 		}
@@ -106,6 +110,18 @@ func kernelInterfaces(h *host, c *conf.Config) (all []Finding) {
 		all = append(all, mtuOf(c, p, mtu))
 	}
 	return all
+}
+
+// elsewhere is the process of a sink that runs in another network namespace than this one, "" if there is none.
+func (h *host) elsewhere() string {
+	own := h.link("proc/self/ns/net")
+	for _, pid := range h.processes("intsink") {
+		net, command := h.link("proc", pid, "ns/net"), strings.Split(h.text("proc", pid, "cmdline"), "\x00")
+		if own != "" && net != "" && net != own && len(command) > 1 && command[1] == "run" {
+			return pid
+		}
+	}
+	return ""
 }
 
 // mtuOf looks at the MTU of the interface of a port. Kernel ports and net_pcap take frames of any
