@@ -105,6 +105,9 @@ func TestFirstHourPage(t *testing.T) {
 			if want := strings.Join(s.prints, "\n"); want != "" && strings.TrimSpace(string(got)) != want {
 				t.Errorf("first-hour.md:%d: %s: it prints\n%sthe page shows\n%s", s.line, s.command, got, want)
 			}
+			if strings.Contains(s.command, "intsink capture") && !strings.Contains(string(got), "20 packets in ") {
+				t.Errorf("%s: %s", s.command, got)
+			}
 			if found, ok := expected[s.command]; ok && !eventually(func() bool {
 				got, _ = shell("bin/intsink problems").CombinedOutput()
 				return found.MatchString(string(got))

@@ -38,4 +38,8 @@ watch "all" {
 
 collector "local" { address = "127.0.0.1:8555" }
 
-http { listen = "127.0.0.1:9465" }
+# What changes something, such as intsink capture and intsink mode, is taken on the socket.
+http {
+  listen = "127.0.0.1:9465"
+  socket = "/run/intsink-playground-api.sock"
+}

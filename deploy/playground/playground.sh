@@ -7,6 +7,7 @@ cd "$(dirname "$0")/../.."
 source deploy/demo/network.sh
 listen=${LISTEN:-127.0.0.1:9465}
 control=${CONTROL:-/run/intsink-playground.sock}
+api=${control%.sock}-api.sock
 config=$work/playground.hcl
 [ "$(id -u)" = 0 ] || fail "the playground makes network namespaces: run it as root"
 ip netns add $net 2>/dev/null || fail "ip netns add is refused: is this a container without CAP_SYS_ADMIN?"
@@ -15,7 +16,7 @@ for n in $sink $server; do ip netns add "$n"; done
 link $net n-out $sink s-net 1950
 link $sink s-host $server v0 1500
 for n in $net $sink $server; do in_ns "$n" ip link set lo up; done
-sed "s/127.0.0.1:9465/$listen/" "${CONFIG:-deploy/playground/playground.hcl}" >"$config"
+sed "s/127.0.0.1:9465/$listen/; s#/run/intsink-playground-api.sock#$api#" "${CONFIG:-deploy/playground/playground.hcl}" >"$config"
 
 # full starts what stores reports, and Prometheus: make playground-full.
 full() {
@@ -40,6 +41,8 @@ else
 fi
 ip netns exec $sink "$intsink" run --config "$config" >"$work/run.log" 2>&1 & run_pid=$!; pids+=($run_pid)
 wait_ready $run_pid "http://$listen/readyz"
+asked=
+[ "$listen" = 127.0.0.1:9465 ] || asked=" --socket $api"
 cat <<TEXT
 
   3 leaves, 4 spines and 2 leaves, 60 flows, and a sink behind them. Nothing is wrong yet.
@@ -48,6 +51,7 @@ cat <<TEXT
   Open     http://$listen/ui/
   Then     slow   fill   move   lose   what   calm      here, or from another terminal:
            deploy/playground/do slow
+  Ask      bin/intsink problems     also top, incident, capture, mode: all find this sink${asked:+ by$asked}
   To read  docs/first-hour.md
   End      Ctrl-C
 

@@ -68,7 +68,7 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	fl.BoolVar(&f.timestamps, "timestamps", false, "hops write ingress and egress timestamps, nanoseconds since 1970")
 	fl.DurationVar(&f.linkLatency, "link-latency", 5*time.Microsecond, "time on each link, with --timestamps; it jitters by up to 5 %")
 	fl.Uint64Var(&f.linkStepEvery, "link-step-every", 0, "every N packets the link from hop 1 to hop 2 gets 100 us slower; 0: never")
-	fl.StringVar(&f.latencyStepAfter, "latency-step-after", "", "live: after this time hop 2 gets 500 us slower")
+	fl.StringVar(&f.latencyStepAfter, "latency-step-after", "", "after this time hop 2 gets 500 us slower, for good")
 	fl.StringVar(&f.pathChangeAfter, "path-change-after", "", "live: after this time packets leave hop 1 by another interface")
 }
 
@@ -151,8 +151,8 @@ var captureFlags = []string{"flows", "size", "count", "proto", "vlan", "pps", "p
 // checkKind checks the flags that only one kind of gen has.
 func (f *Flags) checkKind() error {
 	if f.live == "" {
-		if f.latencyStepAfter+f.pathChangeAfter != "" {
-			return errors.New("--latency-step-after and --path-change-after need --live: a capture has --latency-step-every and --path-change-every")
+		if f.pathChangeAfter != "" {
+			return errors.New("--path-change-after needs --live: a capture has --path-change-every")
 		}
 		return nil
 	}

@@ -19,6 +19,9 @@ import (
 // the same each time.
 const genStart = 1_700_000_000_000_000_000
 
+// hopStep is how much slower hop 2 gets with --latency-step-after, in nanoseconds.
+const hopStep = 500_000
+
 // generator makes the packets of a capture.
 type generator struct {
 	f       *Flags
@@ -27,6 +30,7 @@ type generator struct {
 	random  *rand.Rand
 	payload int
 	steps   []uint32 // per flow: latency steps so far
+	stepAt  int64    // when hop 2 gets slower, from the first packet on; 0: never
 	paths   []uint16 // per flow: path changes so far
 	links   uint64   // latency steps of the link so far
 	hops    []intgen.Hop
@@ -45,6 +49,11 @@ func genCapture(stdout, stderr io.Writer, f *Flags) error {
 		f: f, source: source, carrier: e.original, random: rand.New(rand.NewPCG(f.seed, 0)),
 		steps: make([]uint32, f.flows), paths: make([]uint16, f.flows), hops: make([]intgen.Hop, f.hops),
 	}
+	after, err := optionalDuration("latency-step-after", f.latencyStepAfter)
+	if err != nil {
+		return err
+	}
+	g.stepAt = int64(after)
 	if err := g.fitPayload(); err != nil {
 		return err
 	}
@@ -137,6 +146,9 @@ func (g *generator) fillHops(i uint64, n int, at int64) {
 		if hop == 1 {
 			latency += 100_000 * g.steps[n]
 			egress += g.paths[n]
+		}
+		if hop == 2 && g.stepAt > 0 && at-genStart >= g.stepAt {
+			latency += hopStep
 		}
 		g.hops[h] = intgen.Hop{
 			NodeID: uint32(100 + hop), Ingress: 1, Egress: egress, LatencyNs: latency,
