@@ -61,3 +61,24 @@ func TestReplayTellsProblems(t *testing.T) {
 		t.Errorf("another time it says\n%s", again)
 	}
 }
+
+// TestReadmesCapture: the capture that the README has replayed has something wrong in it, and replay says what.
+func TestReadmesCapture(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed := regexp.MustCompile(`(?m)^bin/intsink (gen --out) int.pcap (.*)$`).FindSubmatch(readme)
+	if typed == nil {
+		t.Fatal("the README has no gen")
+	}
+	dir := t.TempDir()
+	in := filepath.Join(dir, "int.pcap")
+	if _, stderr, code := intsink(t, append(append(strings.Fields(string(typed[1])), in), strings.Fields(string(typed[2]))...)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	stdout, stderr, code := intsink(t, "replay", "--config", "../../conf/examples/minimal.hcl", "--in", in, "--out", filepath.Join(dir, "out"), "--reports", filepath.Join(dir, "reports"))
+	if code != 0 || !regexp.MustCompile(`(?m)^! node 102\b`).MatchString(stdout) {
+		t.Errorf("%s%s", stdout, stderr)
+	}
+}
