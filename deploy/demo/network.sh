@@ -53,7 +53,7 @@ make_network() {
 
 # wait_ready PID URL: waits until a server of the sink's namespace is ready.
 wait_ready() {
-	for _ in $(seq 300); do
+	for _ in $(seq 900); do
 		in_ns $sink "$traffic" get "$2" >/dev/null 2>&1 && return
 		kill -0 "$1" 2>/dev/null || fail "the process behind $2 ended"
 		sleep 0.1

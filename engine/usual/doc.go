@@ -6,6 +6,7 @@
 //	measure.go      Measure: counts of one value in classes, of the minute at hand, the last hour, the last day
 //	percentiles.go  Limits: the 99th percentiles that thresholds are made of, where C reads them too
 //	slow.go         Slow: hops and segments that are far above what is usual, by their last samples
+//	typical.go      what most places of a kind usually do
 //	save.go         the state as a file holds it
 //
 // One Usual serves all workers of a sink, so that there is nothing to add up when somebody asks. A sampled

@@ -77,11 +77,10 @@ func (u *Usual) note(now int64, r *Reading, p *place, odd bool) {
 }
 
 func (u *Usual) endSlow(p Place) {
-	if _, is := u.slow[p]; !is || p.Kind != Hop {
-		delete(u.slow, p)
+	delete(u.slow, p)
+	if p.Kind != Hop {
 		return
 	}
-	delete(u.slow, p)
 	if u.slowAt[nodeOf(p)]--; u.slowAt[nodeOf(p)] <= 0 {
 		delete(u.slowAt, nodeOf(p))
 	}

@@ -3,7 +3,6 @@
 package usual
 
 import (
-	"slices"
 	"sync"
 
 	"intsink/flows"
@@ -59,7 +58,7 @@ const MaxPlaces = 1 << 13
 // is how many minutes in a row most values have to be odd before they are what is usual from now on.
 const (
 	Learning = 10 * minute
-	patience = 60
+	patience = 24 * 60
 	minute   = int64(60e9)
 )
 
@@ -74,6 +73,7 @@ type place struct {
 	first, minute int64  // when it was seen first, nanoseconds; the minute at hand
 	odd           uint32 // values of the minute that were not learned
 	oddMinutes    uint32 // minutes in a row, most of whose values were odd
+	relearns      bool   // they were so many that odd values are learned; usual stays until there are enough
 	usual         Stat   // of latency, as the last minute left it
 	latency       Measure
 	pace          pace
@@ -137,8 +137,8 @@ func (u *Usual) Learn(now int64, readings []Reading) (learned, odd bool) {
 func (u *Usual) learn(now int64, r *Reading, fault bool) (odd bool) {
 	if r.Kind != Queue {
 		p, _ := u.others[r.Kind%NumKinds].Get(now, r.Key)
-		if p.begin(now) && p.roll(now, p.latency.values) {
-			u.endSlow(r.Place)
+		if p.begin(now) {
+			p.roll(now, p.latency.values)
 		}
 		if u.isDoubtful(r, p, fault) {
 			p.odd++
@@ -155,15 +155,18 @@ func (u *Usual) learn(now int64, r *Reading, fault bool) (odd bool) {
 		q.roll(now)
 		u.setLimit(r.Key, now, q)
 	}
-	if q.isOdd(r) || u.isDoubtful(r, &q.place, fault) {
+	odd = q.isOdd(r)
+	if odd && !q.relearns || u.isDoubtful(r, &q.place, fault) {
 		q.odd++
 		return true
 	}
-	q.add(r.Latency)
+	if r.Latency != unknown {
+		q.latency.add(r.Latency)
+	}
 	if r.Occupancy != unknown {
 		q.occupancy.add(r.Occupancy)
 	}
-	return false
+	return odd
 }
 
 // begin reports whether the minute at hand is over; a place that is new begins its first. Bursts of other workers may be a
@@ -178,15 +181,16 @@ func (p *place) begin(now int64) bool {
 // add counts a latency, unless it is odd: a fault that lasts does not become what is usual before patience is
 // over.
 func (p *place) add(x uint32) (odd bool) {
-	switch {
-	case x == unknown:
-	case p.usual.isOdd(x, floor):
+	if x == unknown {
+		return false
+	}
+	odd = p.usual.isOdd(x, floor)
+	if odd && !p.relearns {
 		p.odd++
-		return true
-	default:
+	} else {
 		p.latency.add(x)
 	}
-	return false
+	return odd
 }
 
 // roll ends the minute at hand, in which so many values were learned. forget: what was odd for so long is usual
@@ -199,12 +203,13 @@ func (p *place) roll(now int64, learned uint32) (forget bool) {
 	}
 	p.odd = 0
 	if p.oddMinutes >= patience {
-		*p = place{first: max(now, 1), minute: p.minute}
-		return true
+		p.latency, p.oddMinutes, p.relearns, forget = Measure{}, 0, true, true
 	}
 	p.latency.roll(minutes)
-	p.usual = p.latency.stat()
-	return false
+	if s := p.latency.stat(); s.Known || !p.relearns {
+		p.usual, p.relearns = s, false
+	}
+	return forget
 }
 
 func (q *queue) roll(now int64) {
@@ -213,7 +218,9 @@ func (q *queue) roll(now int64) {
 		q.occupancy = Measure{}
 	}
 	q.occupancy.roll(minutes)
-	q.usualOccupancy = q.occupancy.stat()
+	if s := q.occupancy.stat(); s.Known || !q.relearns {
+		q.usualOccupancy, q.relearns = s, false
+	}
 }
 
 // setLimit tells the detectors what thresholds of a queue are made of. Its latency counts once the place has
@@ -264,36 +271,4 @@ func (u *Usual) Places(k Kind) (known int, evicted uint64) {
 	}
 	t := u.others[k%NumKinds]
 	return t.Len(), t.Evictions()
-}
-
-// Typical returns the middle of what the places of a kind usually do, the minute at hand included: half of them have a
-// lower median, and half a lower 99th percentile, of their latency and, of queues, of their occupancy. n is how many of
-// them have told enough. It takes time, and keeps packets from being learned meanwhile.
-func (u *Usual) Typical(k Kind) (latency, occupancy Stat, n int) {
-	var all [4][]uint32
-	note := func(at int, m Measure) {
-		m.roll(1)
-		if s := m.stat(); s.Known {
-			all[at], all[at+1] = append(all[at], s.Median), append(all[at+1], s.P99)
-		}
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if k == Queue {
-		u.queues.Walk(0, MaxPlaces, func(_ [2]uint64, _ uint32, q *queue) {
-			note(0, q.latency)
-			note(2, q.occupancy)
-		})
-	} else {
-		u.others[k%NumKinds].Walk(0, MaxPlaces, func(_ [2]uint64, _ uint32, p *place) { note(0, p.latency) })
-	}
-	middle := func(at int) Stat {
-		if len(all[at]) == 0 {
-			return Stat{}
-		}
-		slices.Sort(all[at])
-		slices.Sort(all[at+1])
-		return Stat{Known: true, Median: all[at][len(all[at])/2], P99: all[at+1][len(all[at])/2]}
-	}
-	return middle(0), middle(2), max(len(all[0]), len(all[2]))
 }

@@ -17,6 +17,7 @@ type Problem struct {
 	What     string     `json:"what"` // for people
 	Since    time.Time  `json:"since"`
 	Until    *time.Time `json:"until"`           // null: it is wrong now
+	Times    int        `json:"times,omitempty"` // how often it began since, where it came and went
 	Ended    string     `json:"ended,omitempty"` // why it ended, where not because all is well again
 	Value    *float64   `json:"value"`           // null: there is no number to it
 	Usual    *float64   `json:"usual"`           // what value is otherwise; null: nothing, or nobody knows

@@ -122,7 +122,7 @@ func (l *List) gone(key string, t *trouble, now time.Time) (told []edge) {
 	return told
 }
 
-// begin opens the problem of t, or goes on with the one that a restart has interrupted.
+// begin opens the problem of t, or goes on with the one that it is again.
 func (l *List) begin(t *trouble, p Problem, now time.Time) []edge {
 	if l.open >= maxOpen {
 		if !t.left {
@@ -131,8 +131,11 @@ func (l *List) begin(t *trouble, p Problem, now time.Time) []edge {
 		t.left = true
 		return nil
 	}
-	if old := l.interrupted(&p, now); old != nil {
-		p.ID, p.Since = old.ID, old.Since
+	if old := l.earlier(&p, now); old != nil {
+		p.ID, p.Since, p.Times = old.ID, old.Since, old.Times
+		if old.Ended != endedByStop {
+			p.Times = max(old.Times, 1) + 1
+		}
 		if p.Value != nil && old.Value != nil && t.count != nil {
 			p.Value = new(*p.Value + *old.Value)
 			t.count.before = *old.Value
@@ -165,13 +168,17 @@ func (l *List) end(t *trouble, until time.Time, why string) []edge {
 // resumeFor is how long after a start a problem may begin that is the one from before it.
 const resumeFor = 2 * time.Minute
 
-// interrupted takes the problem out of those that ended which the stop interrupted, and p is again; nil: there is none.
-func (l *List) interrupted(p *Problem, now time.Time) *Problem {
-	if now.Sub(l.began) > resumeFor {
-		return nil
-	}
+// againWithin is how long after its end a problem may begin that is the one from before: what comes and goes is one.
+const againWithin = 5 * time.Minute
+
+// earlier takes the problem out of those that ended which p is again, after a stop or a short while; nil: there is none.
+func (l *List) earlier(p *Problem, now time.Time) *Problem {
 	at := slices.IndexFunc(l.ended, func(e *Problem) bool {
-		return e.Ended == endedByStop && e.Kind == p.Kind && where(e.Place) == where(p.Place)
+		lately := now.Sub(*e.Until) <= againWithin
+		if e.Ended == endedByStop {
+			lately = now.Sub(l.began) <= resumeFor
+		}
+		return lately && e.Kind == p.Kind && where(e.Place) == where(p.Place)
 	})
 	if at < 0 {
 		return nil

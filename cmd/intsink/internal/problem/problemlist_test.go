@@ -221,6 +221,30 @@ func (l *logged) wantTold(t *testing.T, want ...string) {
 	}
 }
 
+// TestWhatComesAndGoesIsOneProblem: a state that is well for less than five minutes is the same problem again, and says how
+// often it was; later it is another one.
+func TestWhatComesAndGoesIsOneProblem(t *testing.T) {
+	l, now := newLogged(), 0
+	pass := func(seconds int, signs ...Sign) {
+		for range seconds {
+			now++
+			l.list.Look("network", signs, at(now))
+		}
+	}
+	for range 3 {
+		pass(10, fault("7"))
+		pass(60)
+	}
+	if a := l.list.answer(&filter{limit: 9}); len(a.Items) != 1 || a.Items[0].Times != 3 || !a.Items[0].Since.Equal(at(2)) || a.Items[0].Until == nil {
+		t.Errorf("%+v", a.Items)
+	}
+	pass(300)
+	pass(10, fault("7"))
+	if a := l.list.answer(&filter{limit: 9}); len(a.Items) != 2 || a.Items[0].Times != 0 || a.Items[0].ID != 2 {
+		t.Errorf("%+v", a.Items)
+	}
+}
+
 // TestKindTurns: what is wrong becomes another kind of the same problem, which is told, and stays one.
 func TestKindTurns(t *testing.T) {
 	var told []string

@@ -25,6 +25,9 @@ func (l *List) state(t *trouble, s *Sign, now time.Time) []edge {
 	if t.problem != nil {
 		p, turned := t.problem, t.problem.Kind != s.Kind
 		p.Value, p.Usual, p.Unit, p.What, p.Todo, p.Evidence, p.Place = s.Value, s.Usual, s.Unit, s.What, s.Todo, s.Evidence.bounded(), append([]Part{}, s.Place...)
+		if l.Named != nil {
+			l.Named(p.Place)
+		}
 		if !turned {
 			return nil
 		}

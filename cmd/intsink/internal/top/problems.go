@@ -190,10 +190,14 @@ func times(p *problem.Problem, now time.Time) string {
 		}
 		return ago(now, now.Add(-d))
 	}
-	if p.Until != nil {
-		return fmt.Sprintf("%s to %s UTC, %s", at(p.Since), at(*p.Until), lasted(p.Until.Sub(p.Since)))
+	again := ""
+	if p.Times > 1 {
+		again = fmt.Sprintf(", %d times", p.Times)
 	}
-	return fmt.Sprintf("since %s UTC, %s", at(p.Since), lasted(now.Sub(p.Since)))
+	if p.Until != nil {
+		return fmt.Sprintf("%s to %s UTC, %s%s", at(p.Since), at(*p.Until), lasted(p.Until.Sub(p.Since)), again)
+	}
+	return fmt.Sprintf("since %s UTC, %s%s", at(p.Since), lasted(now.Sub(p.Since)), again)
 }
 
 // wrap breaks text at its spaces into lines of at most width characters that begin with indent. A word that is longer is cut.

@@ -31,7 +31,7 @@ function Problem({ p }) {
       <a class="place" href=${viewOf(p)}>${where(p)}</a>
       ${p.value != null && html`<span class="value"><b>${amount(p.value, p.unit)}</b>${p.usual ? ` ${times(p.value / p.usual)} its usual ${amount(p.usual, p.unit)}` : ''}</span>`}
       <${Lately} p=${p} />
-      <span class="since" title=${p.since}>for ${lasts(p.since)}</span></div>
+      <span class="since" title=${p.since}>for ${lasts(p.since)}${p.times ? `, ${p.times} times` : ''}</span></div>
     ${(e.culprits || []).length > 0 && html`<div><${Who} e=${e} to=${viewOf(p)} /></div>`}
     <div>${upper(p.what)}. ${e.from && html`Before: <b>${wayName(e.from)}</b>, now: <b>${wayName(e.to)}</b>. `}<span class="quiet">${e.why ? e.why + '. ' : ''}${upper(p.todo)}.</span></div>
     ${(e.flows || []).length > 0 && html`<details><summary>${e.flows.length} of its flows</summary>${e.flows.map((f) => html`<${Flow} key=${f} id=${f} /> `)}</details>`}</li>`;

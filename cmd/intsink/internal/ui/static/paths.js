@@ -7,16 +7,16 @@ import { Past } from './history.js';
 import { layout } from './layout.js';
 import { ns, count, ago, times, ratio, level, hms } from './format.js';
 
-const lately = 600000; // for so long a change is shown
+const lately = 600000; // for so long a change is shown, and as long as a node is gone that it left
 
 export function Paths({ rest, nodes, problems }) {
   const part = rest.startsWith('?');
   const paths = usePoll('paths', { limit: 1000, ...asked(rest) });
-  const changes = usePoll('changes', { limit: 200, since: new Date(Math.floor(Date.now() / 60000) * 60000 - lately).toISOString() }, 3000);
+  const changes = usePoll('changes', { limit: 200 }, 3000);
   const segments = usePoll('links', { limit: 1000 }, 5000);
   const queues = usePoll('queues', { limit: 1000, sort: 'latency' }, 5000);
   const all = items(paths);
-  const moved = items(changes).filter((c) => Date.now() - Date.parse(c.time) < lately);
+  const moved = items(changes).filter((c) => Date.now() - Date.parse(c.time) < lately || wayIds(c.from).some((id) => items(nodes).some((n) => n.node === id && n.gone)));
   const fresh = new Set(moved.map((c) => c.to.id));
   const rows = byNodes(all);
   const picked = rows.find((g) => g.paths.some((p) => p.id === rest));
@@ -63,7 +63,7 @@ const Ports = ({ group, picked, fresh }) => html`<${Table} caption="The same, by
   { name: 'id', value: (p) => p.id, cell: (p) => html`<code>${p.id}</code>` },
 ]} />`;
 
-// Changes are the changes of the last ten minutes, those of the same way together.
+// Changes are the changes of late, those of the same way together.
 function Changes({ moved }) {
   const groups = {};
   for (const c of moved) {
@@ -72,7 +72,7 @@ function Changes({ moved }) {
     g.count += c.count;
     if (c.time > g.time) g.time = c.time;
   }
-  return html`<${Table} caption="Flows that took another way, in the last ten minutes" id=${(g) => g.from + '>' + g.to} rows=${Object.values(groups)} columns=${[
+  return html`<${Table} caption="Flows that took another way" id=${(g) => g.from + '>' + g.to} rows=${Object.values(groups)} columns=${[
     { name: 'from', value: (g) => g.from.join(' '), cell: (g) => html`<${Nodes} nodes=${g.from} />` },
     { name: 'to', value: (g) => g.to.join(' '), cell: (g) => html`<${Nodes} nodes=${g.to} />` },
     { name: 'flows', number: true, value: (g) => g.count, cell: (g) => count(g.count) },
@@ -110,7 +110,7 @@ function Map({ paths, moved, segments, queues, nodes, problems, picked }) {
     ${m.edges.map((e) => html`<${Edge} key=${e.key} e=${e} segment=${of(e)} fresh=${fresh.has(e.key)} on=${on(e)} hover=${setHover} />`)}
     ${m.nodes.map((n) => html`<${Node} key=${n.id} n=${n} gone=${gone(n.id)} is=${stateOf(n.id, queues, problems)} />`)}</svg></div>
     <figcaption><ul class="legend" aria-label="legend"><li><span class="key usual"></span>as usual, up to 2 ×</li><li><span class="key raised"></span>▲ more than 2 ×</li><li><span class="key high"></span>● more than 8 ×, or a problem</li>
-      <li><span class="key unknown"></span>usual not known yet</li><li><span class="key gone"></span>◌ gone</li><li>╌ new in the last ten minutes</li><li>wide: many flows</li></ul>
+      <li><span class="key unknown"></span>usual not known yet</li><li><span class="key gone"></span>◌ gone</li><li>╌ new</li><li>wide: many flows</li></ul>
       A node leads to its queues, an edge to its segments.</figcaption></figure>`;
 }
 
