@@ -156,7 +156,7 @@ func TestFromAnotherMachine(t *testing.T) {
 		{"no authority", "intsink status --url https://sink7:9465 --token-file /etc/intsink/token", 1, "", "name the authority that signed its certificate with --ca"},
 		{"another name", "intsink status" + strings.Replace(flags, "sink7", "192.0.2.7", 1), 1, "", "name the sink in --url as its certificate does"},
 		{"a token in clear", "intsink status --url http://sink7:9465 --token-file /etc/intsink/token", 2, "", "the token would go there in clear"},
-		{"no TLS", "intsink status --url http://sink7:9465 --token-file /etc/intsink/token --insecure", 1, "", "it has http.tls: ask https://"},
+		{"no TLS", "intsink status --url http://sink7:9465 --token-file /etc/intsink/token --insecure", 2, "", "it has http.tls: ask https://"},
 		{"a certificate without its key", "intsink status --url https://sink7:9465 --cert /etc/intsink/alice.pem", 2, "", "key"},
 		{"a token without a URL", "intsink status --token-file /etc/intsink/token", 2, "", "go with --url"},
 	} {
