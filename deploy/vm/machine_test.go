@@ -126,7 +126,7 @@ func (m *machine) log(t *testing.T, since string) string {
 
 func (m *machine) mark(t *testing.T) string {
 	t.Helper()
-	return "'" + strings.TrimSpace(m.sh(t, "journalctl -n 0 --show-cursor | sed 's/^-- cursor: //'")) + "'"
+	return "'" + strings.TrimSpace(m.sh(t, "journalctl -n 0 --show-cursor | sed -n 's/^-- cursor: //p'")) + "'"
 }
 
 // patience is by how much a machine in emulation may be slower than what steps allow, where other
