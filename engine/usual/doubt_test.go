@@ -2,8 +2,8 @@ package usual
 
 import "testing"
 
-// TestWhatBeginsWithAFault: at a place of which nobody knows what is usual, long latencies are not learned while its node is
-// slow on other ways, or when the packet met what is odd; short ones are, and all of them where nothing else is wrong.
+// TestWhatBeginsWithAFault: a place without a usual latency does not learn long latencies while other hops of its node are slow,
+// nor from a packet that met a slow hop; it learns short latencies, and long ones where no hop is slow.
 func TestWhatBeginsWithAFault(t *testing.T) {
 	const fault = 301_000
 	late := Place{Hop, HopKey(202, 2, 1)}

@@ -127,6 +127,14 @@ func (u *Usual) Seen(k Kind, since int64) (all []Sight) {
 	return all
 }
 
+// fuller is how many times the usual 99th percentile an occupancy has to be for a queue to be fuller than usual.
+const fuller = 2
+
+// IsFuller reports whether an occupancy is above what is usual, or it is not known what is.
+func (s Stat) IsFuller(occupancy uint32) bool {
+	return !s.Known || uint64(occupancy) >= fuller*uint64(max(s.P99, 1))
+}
+
 // IsFar reports whether a latency is far above what is usual: such are not learned.
 func (s Stat) IsFar(latency uint32) bool { return s.isOdd(latency, floor) }
 
@@ -135,8 +143,8 @@ func (s *Stat) isOdd(x, floor uint32) bool {
 	return s.Known && x >= floor && uint64(x) >= Factor*uint64(max(s.P99, 1))
 }
 
-// isDoubtful reports whether a long latency, at a place of which nobody knows yet what is usual, is that of a fault that
-// was there before: the packet met one, or the node is slow on ways that are known.
+// isDoubtful reports whether r must not be learned at p: p has no usual latency yet, r has a long one, and a fault explains it,
+// either at a place that the same packet passed before (fault), or at other hops of the same node, which are slow.
 func (u *Usual) isDoubtful(r *Reading, p *place, fault bool) bool {
 	return !p.usual.Known && r.Latency != unknown && r.Latency >= floor && (fault || (r.Kind == Hop || r.Kind == Queue) && u.slowAt[nodeOf(r.Place)] > 0)
 }

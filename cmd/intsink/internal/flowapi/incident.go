@@ -287,9 +287,6 @@ func (in *API) placeItem(kind, name string, p usual.Place, spans []*series.Span)
 	return item
 }
 
-// fuller is how many times as long as usual a queue was at least in an episode that is the queue's: else its node was slow.
-const fuller = 3
-
 // addEpisodes adds episodes in the time that one of the flows filled, or waited in.
 func (in *API) addEpisodes(x *Incident) {
 	mine := map[string]bool{}
@@ -300,7 +297,7 @@ func (in *API) addEpisodes(x *Incident) {
 	ended, _ := b.Ended(0)
 	for _, r := range append(ended, b.Open()...) {
 		e := NewEpisodeItem(&r)
-		if e.Begin.After(x.To) || e.End != nil && e.End.Before(x.From) || r.PeakOccupancy != 0 && r.UsualOccupancy != 0 && r.PeakOccupancy < fuller*r.UsualOccupancy {
+		if e.Begin.After(x.To) || e.End != nil && e.End.Before(x.From) || r.PeakOccupancy != 0 && !in.usualOccupancy(r.Queue).IsFuller(r.PeakOccupancy) { // else its node was slow
 			continue
 		}
 		met := false

@@ -124,8 +124,13 @@ func (in *API) congested(q *inspect.PendingQuery, r *inspect.Row[event.Queue]) b
 	if !inEpisode(q, r) {
 		return false
 	}
-	v, _ := in.workers[0].Usual().Of(usual.Place{Kind: usual.Queue, Key: r.Key})
-	return !q.Auto() || !v.Occupancy.Known || r.Value.Occupancy == unknownValue || uint64(r.Value.Occupancy) >= fuller*uint64(v.Occupancy.Median)
+	return !q.Auto() || r.Value.Occupancy == unknownValue || in.usualOccupancy(r.Key).IsFuller(r.Value.Occupancy)
+}
+
+// usualOccupancy is that of a queue.
+func (in *API) usualOccupancy(queue [2]uint64) usual.Stat {
+	v, _ := in.workers[0].Usual().Of(usual.Place{Kind: usual.Queue, Key: queue})
+	return v.Occupancy
 }
 
 // mergeQueues takes values from the worker that saw the queue last. Episodes hold over all

@@ -66,8 +66,8 @@ func (x *Incident) isSlow() bool {
 	return x.At != ""
 }
 
-// slowNodes holds ways through a node that is slow, of which nobody knows what is usual on them, against what is usual on
-// others through it: they began, or told too little, before it was slow.
+// slowNodes marks hops as slow that have no usual latency of their own, where their node has the problem slow_hop and they
+// take far longer than that problem says is usual: their flows began after the node had become slow.
 func (x *Incident) slowNodes() {
 	for _, p := range x.Problems {
 		if p.Kind != problem.SlowHop || p.Usual == nil || p.Unit != "ns" {

@@ -17,9 +17,6 @@ import (
 // maxQueues is how many interfaces with a congested queue are problems of their own.
 const maxQueues = 64
 
-// fuller is how many times its usual 99th percentile the occupancy of a queue has to be for it to be fuller than usual.
-const fuller = 2
-
 // congested is a queue in an episode, as all workers know it.
 type congested struct {
 	key    [2]uint64
@@ -117,8 +114,7 @@ func (c *congested) isFull(egresses map[uint32]int) bool {
 	if c.record != nil {
 		most = max(most, c.record.PeakOccupancy)
 	}
-	u := c.usual.Occupancy
-	return !u.Known || uint64(most) >= fuller*uint64(max(u.P99, 1))
+	return c.usual.Occupancy.IsFuller(most)
 }
 
 // queueSign is the sign of an interface's congested queues: the one with the most bytes in its episode stands for all.
