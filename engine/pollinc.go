@@ -55,8 +55,8 @@ func (w *Worker) pollInC(idle *Idle) (found bool) {
 		Synced: w.detector.Synced(), Time: min(w.nextTick, w.reporter.Due()), LongGap: LongGaps[0],
 		INT: packets, INTTime: at, MostEmpty: idle.mostEmpty(),
 	}
-	look, at := w.detector.NextFabricSample()
-	l.Look, l.LookAt, l.LookFrom = int64(look), at, w.detector.FabricSampleFrom()
+	look, at := w.detector.Samples.Next()
+	l.Look, l.LookAt, l.LookFrom = int64(look), at, w.detector.Samples.From()
 	l.Now, l.Last, l.Empty = max(l.Now, b.Now), p.last, uint32(min(p.empty, math.MaxUint32))
 	why := l.Run(w.readings.paths, w.stages.match.Burst(b, true), b.Back)
 	w.countInC(l)
@@ -81,7 +81,7 @@ func (w *Worker) countInC(l *fast.Loop) {
 		withINT += int(passed.INT)
 	}
 	w.stages.turns.Count(withINT)
-	w.detector.SampleFabric(l.Now, withINT)
+	w.detector.Samples.Count(l.Now, withINT)
 }
 
 // goOn does the rest with the burst at hand of link p, where C has stopped.

@@ -17,7 +17,8 @@ type Detector struct {
 	Trigger  Trigger  // of the latency or congestion event that Packet returned; of several, the last
 	Edge     bool     // the congestion that Packet returned is an onset or a clear
 	Wall     int64    // what the sink's clock lacks to be the wall clock's, nanoseconds; the worker sets it
-	Stretch  uint32   // of the time to the next refresh, in percent; the worker sets it
+	Samples  Sampler
+	Stretch  uint32 // of the time to the next refresh, in percent; the worker sets it
 
 	policies []Policy
 	models   *models // of a CompiledModels, whose memory outside the Go heap the view has: this pointer keeps it
@@ -27,18 +28,9 @@ type Detector struct {
 	fabric   Fabric
 	view     *FastView
 
-	sinceFabricSample int        // packets since SampleFabric last asked for one
-	fabricSampleEvery int        // after how many packets it asks for the next one, on average
-	fabricSampleGap   int        // after how many this time
-	fabricSampledAt   int64      // when it asked last
-	fabricSampleAt    int64      // not before then it asks again
-	sampleRandom      uint64     // of both
-	fabricSampleFrom  uint8      // FabricSampleFrom
-	sampling          bool       // the packet at hand is one
-	fabricSampleDue   bool       // the next packet updates queues, interfaces and links
-	fabricHurry       bool       // the last one told of something far above what is usual
-	ends              episodeEnd // of the policies: lowest values, longest CongestionTimeout
-	longestHold       int64      // longest TxHold
+	sampling    bool       // the packet at hand is a sample
+	ends        episodeEnd // of the policies: lowest values, longest CongestionTimeout
+	longestHold int64      // longest TxHold
 
 	shared    *Shared
 	ownShared bool
@@ -84,8 +76,8 @@ func New(policies []Policy, seed uint64) *Detector { return newDetector(policies
 
 func newDetector(policies []Policy, seed uint64, c capacities) *Detector {
 	d := &Detector{
-		key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1, sampleRandom: ^seed | 1,
-		fabric: newFabric(seed, c), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch, fabricSampleEvery: fabricSampleEvery, fabricSampleGap: fabricSampleEvery, fabricSampleFrom: 1,
+		key: seed*0x9e3779b97f4a7c15 | 1, random: seed | 1, Samples: newSampler(seed),
+		fabric: newFabric(seed, c), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch,
 	}
 	d.shared, d.ownShared = newShared(seed, c), true
 	d.view = newFastView(d.key, d.fabric.Links)
@@ -158,12 +150,12 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 		set |= Refresh.Set()
 		d.Counters.Fired[Refresh]++
 	}
-	d.sampling = usable && d.fabricSampleDue && !o.Early
+	d.sampling = usable && d.Samples.due && !o.Early
 	if d.sampling {
 		d.learn(now, o)
 		d.countLatencies(now, o)
 		set |= d.updateFabric(now, f, fresh, p, o)
-		d.endFabricSample()
+		d.Samples.end()
 	} else if usable && p.watchesFabric && !(worst < p.calm && d.view.Hot&HotQueues == 0) {
 		set |= d.updateFabric(now, f, fresh, p, o)
 	}

@@ -8,7 +8,8 @@
 //
 //	event.go, policy.go              the events and their priority; the thresholds of one watch
 //	detector.go, tokens.go           Packet: calls the tests below for each packet; rates
-//	quiet.go, fastview.go            samples and rules of quiet flows, and what package fast needs to decide
+//	sampler.go                       which packets are looked at although they give no event
+//	quiet.go, fastview.go            reported samples and rules of quiet flows, and what package fast needs to decide
 //	path.go                          path_change, path_switch
 //	hops.go, hops2016.go             walk the hop stack of INT-MD, of June 2016; values of one hop
 //	latency.go, linklatency.go       deadbands, hop_latency and end_to_end; link_latency

@@ -45,7 +45,7 @@ func (d *Detector) learn(now int64, o *Observation) {
 		all = append(all, usual.Reading{Place: usual.Place{Kind: usual.Path, Key: path}, Latency: uint32(min(sum, unknown32-1)), Occupancy: unknown32})
 	}
 	_, odd := d.shared.usual.Learn(now+d.Wall, all)
-	d.fabricHurry = odd
+	d.Samples.hurry = odd
 	d.shared.series.Add(now+d.Wall, all)
 }
 

@@ -103,9 +103,9 @@ func TestSamplesOfSlowTraffic(t *testing.T) {
 			seconds = 40
 		}
 		for n := range seconds * rate {
-			d.SampleFabric((n+1)*second/rate, 1)
-			if d.FabricSampleDue() {
-				d.SkipFabricSample()
+			d.Samples.Count((n+1)*second/rate, 1)
+			if d.Samples.Look() > 0 {
+				d.Samples.Skip()
 				if n >= (seconds-1)*rate {
 					samples++
 				}

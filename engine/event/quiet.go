@@ -1,5 +1,5 @@
 // What a detector does for packets that the fast path passes: samples that are reported, flows that
-// change their watch, the next packet that updates the tables.
+// change their watch.
 
 package event
 
@@ -77,75 +77,6 @@ type fabricThresholds struct{ raise, latency, tx uint32 }
 
 // never is a threshold that no known value reaches.
 const never = unknown32
-
-// FabricSampleDue reports that a packet of the next burst must go through Packet (see SampleFabric).
-func (d *Detector) FabricSampleDue() bool { return d.fabricSampleDue }
-
-// FabricSampleFrom says which packet of the burst that is, from 1 on and counted on from the first behind the last: a random
-// one. Flows that send at once come in the same order each time, and the first would be looked at always.
-// It stays the same until that packet, or SkipFabricSample.
-func (d *Detector) FabricSampleFrom() uint8 { return d.fabricSampleFrom }
-
-// mostOfBurst is how many packets a burst has at most.
-const mostOfBurst = 64
-
-// endFabricSample draws which packet of a burst is the next sample.
-func (d *Detector) endFabricSample() {
-	d.sampleRandom = nextRandom(d.sampleRandom)
-	d.fabricSampleDue, d.fabricSampleFrom = false, 1+uint8(partOf(mostOfBurst, d.sampleRandom))
-}
-
-// SampleFabric counts n packets, and sets FabricSampleDue from time to time: one packet
-// that gives no event then goes through Packet nevertheless, so that the tables of queues,
-// interfaces and links stay current, and what is usual is learned. About one packet in 256, and 10,000 a
-// second, at most: it costs as much as 20 others. Where that would be fewer than 100 a second, more packets are taken, and
-// as many again times fabricHurry while samples tell of what is far above usual, so that it is soon known what is wrong.
-// The gaps are drawn, of packets as of time: of traffic that repeats itself in step with an even gap,
-// all samples would be of one flow, and nothing would be learned of the places that it does not cross.
-func (d *Detector) SampleFabric(now int64, n int) {
-	d.sinceFabricSample += n
-	if d.sinceFabricSample < d.fabricGap() || now < d.fabricSampleAt {
-		return
-	}
-	elapsed := max(now-d.fabricSampledAt, 1)
-	d.fabricSampleEvery = int(min(max(int64(d.sinceFabricSample)*fabricSlowNs/elapsed, 1), fabricSampleEvery))
-	d.sampleRandom = nextRandom(d.sampleRandom)
-	d.fabricSampleGap = 1 + int(partOf(2*uint64(d.fabricSampleEvery)-1, d.sampleRandom))
-	d.fabricSampleAt = now + fabricSampleNs/2 + partOf(fabricSampleNs, nextRandom(d.sampleRandom))
-	d.sinceFabricSample, d.fabricSampledAt, d.fabricSampleDue = 0, now, true
-}
-
-// SkipFabricSample ends FabricSampleDue after a burst with a packet that was to update the tables:
-// where none did, such as one of INT-MX or of a flow that no watch selects, the next sample is in its
-// time. Else each burst would have such a packet.
-func (d *Detector) SkipFabricSample() {
-	if d.fabricSampleDue {
-		d.endFabricSample()
-	}
-}
-
-// NextFabricSample says when FabricSampleDue will be set: after n more packets, at a time.
-func (d *Detector) NextFabricSample() (n int, at int64) {
-	if d.fabricSampleDue {
-		return 0, 0
-	}
-	return d.fabricGap() - d.sinceFabricSample, d.fabricSampleAt
-}
-
-// fabricGap is how many packets lie between the last sample and the next.
-func (d *Detector) fabricGap() int {
-	if d.fabricHurry {
-		return max(d.fabricSampleGap/fabricHurry, 1)
-	}
-	return d.fabricSampleGap
-}
-
-const (
-	fabricSampleEvery = 256
-	fabricHurry       = 16
-	fabricSampleNs    = 100_000
-	fabricSlowNs      = 10_000_000
-)
 
 // refreshAfterSample returns when a refresh is due after a report of a sample alone, of a flow with that
 // hash. Its chance is made of hash and time: it is the same wherever, and in whatever order, samples are

@@ -25,7 +25,7 @@
 //   - of June 2016: values of their hops have 31 bits, and each port a word of its own
 //   - whose flow's counters of 32 bits are full: Go carries them over
 //   - that update the tables of queues, interfaces and links: the next one, whatever it is, when
-//     event.Detector.SampleFabric asks for it (Burst.Look)
+//     event.Sampler asks for it (Burst.Look)
 //   - with a queue or an interface in an episode: all workers share these, under a lock
 //   - with link_latency: those of INT 1.0 with both timestamps, which have 32 bits
 //   - with link_latency or clock = "ptp": those with timestamps of other units or widths, which Go

@@ -61,7 +61,7 @@ func (s *Stage) Do(b *burst.Burst) {
 	others := 0
 	f := b.Fast
 	if n := f.Len(); n > 0 {
-		s.sample = int(s.detector.FabricSampleFrom()-1) % n
+		s.sample = int(s.detector.Samples.From()-1) % n
 	}
 	for _, j := range f.Deferred() {
 		if before := f.Samples & (1<<j - 1) &^ b.Reportable; before != 0 { // samples in front of packet j come first
@@ -90,9 +90,9 @@ func (s *Stage) Do(b *burst.Burst) {
 	b.CountINT(others)
 	b.Link.Counters.Malformed[0] = 0 // no reason
 	if len(f.Deferred()) > 0 {
-		s.detector.SkipFabricSample()
+		s.detector.Samples.Skip()
 	}
-	s.detector.SampleFabric(b.Now, f.Len())
+	s.detector.Samples.Count(b.Now, f.Len())
 }
 
 // takeSamples makes samples reportable: packets that give no event else.

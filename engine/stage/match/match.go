@@ -46,12 +46,8 @@ func (s *Stage) Do(b *burst.Burst) {
 
 // Burst is what package fast has to know of b. strip: packets leave by another port.
 func (s *Stage) Burst(b *burst.Burst, strip bool) *fast.Burst {
-	look := uint8(0)
-	if s.detector.FabricSampleDue() {
-		look = s.detector.FabricSampleFrom()
-	}
 	return &fast.Burst{
 		Vec: b.Vec, N: b.N, Now: b.Now, Wall: s.detector.Wall, Generation: b.Generation, Watched: b.Watched,
-		Strip: strip, Look: look, Keep: s.keepAll, Facts: s.facts,
+		Strip: strip, Look: s.detector.Samples.Look(), Keep: s.keepAll, Facts: s.facts,
 	}
 }
