@@ -94,7 +94,7 @@ func (d *Detector) Adopt(policies []Policy, models *CompiledModels) {
 	d.view.setModels(models)
 	d.policies = slices.Clone(policies)
 	d.ends, d.longestHold = endsOf(policies), 0
-	d.view.policies, d.view.more, d.view.scaled, d.view.linkAbsolute = len(policies), 0, 0, never
+	d.view.policies, d.view.more, d.view.linkAbsolute = len(policies), 0, never
 	for i := range d.policies {
 		d.policies[i].compile()
 		l := d.policies[i].fastPolicy(d.models)

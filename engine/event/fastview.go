@@ -21,8 +21,7 @@ const MaxPolicies = 256
 type FastView struct {
 	key               uint64 // of the hash of HotSet, odd
 	Hot               uint64 // HotQueues where Queues is not empty, HotInterfaces where Interfaces is not
-	more              uint32 // 1 where some watch asks for more than paths and latencies of hops
-	scaled            uint32 // 1 where all nodes have a unit of latency that is not one nanosecond
+	more              uint64 // 1 where some watch asks for more than paths and latencies of hops, or nodes have a unit of latency
 	links             flows.SmallIndex
 	linkAt            [linkHints]uint32 // offset in the table of links where a link with such a hash was last found
 	Policies          [MaxPolicies]FastPolicy
@@ -120,11 +119,8 @@ const linkHints = 4096
 
 // add takes in what a policy asks for.
 func (v *FastView) add(l *FastPolicy) {
-	if l.Fabric && (l.Factor == 0 || l.Tx != never) || l.Link || l.PTP {
+	if l.Fabric && (l.Factor == 0 || l.Tx != never) || l.Link || l.PTP || l.Unit > 1 {
 		v.more = 1
-	}
-	if l.Unit != 1 {
-		v.scaled = 1
 	}
 	if l.Link {
 		v.linkAbsolute = min(v.linkAbsolute, l.LinkAbsolute)

@@ -72,7 +72,7 @@ static inline bool within(uint32_t x, uint32_t ref, uint32_t absolute)
 // latency within the absolute deadband; v is what it has seen on the way, with v->reach only
 // where more is set. Read are 16 bytes from four in front of a hop on, which a template needs, four behind
 // one that is known, and with more 32 in front of a hop's end.
-static inline __attribute__((always_inline)) bool same_hops(const struct fast_flow *w, const struct fast_template *t, const struct limits *l, const uint8_t *f, const bool more, const bool extra, struct values *v)
+static inline __attribute__((always_inline)) bool same_hops(const struct fast_flow *w, const struct fast_template *t, const struct limits *l, const uint8_t *f, const bool more, struct values *v)
 {
 	const uint8_t *hop = f + t->stack;
 	const struct fast_policy *p = l->policy;
@@ -91,7 +91,7 @@ static inline __attribute__((always_inline)) bool same_hops(const struct fast_fl
 	do {
 		__m128i x = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(hop - 4)), order);
 		hop += step;
-		if (extra)
+		if (more)
 			x = _mm_mullo_epi32(x, l->unit);
 		all = _mm_add_epi64(all, x);
 		x = _mm_add_epi32(_mm_sub_epi32(x, _mm_loadu_si128((const __m128i *)(end + at))), l->add);
@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) bool same_hops(const struct fast_fl
 	do {
 		uint32_t x = t->latency ? be32(hop + t->latency) : 0;
 		reach |= more && ((t->queue && (be32(hop + t->queue) & 0xffffff) > p->most[1]) || (t->tx && be32(hop + t->tx) > p->most[2]) || x > p->most[0]);
-		if (extra)
+		if (more)
 			x *= p->unit;
 		bad |= (load32(hop) ^ known->node) | (interfaces_of(t, hop) ^ known->interfaces) | (t->latency && !within(x, known->ref, p->absolute));
 		all += x;
@@ -382,12 +382,12 @@ static inline uint64_t stamped(const struct fast_state *s, const struct fast_tem
 	return stamp == UINT64_MAX || ns >= UINT32_MAX ? UINT64_MAX : ns;
 }
 
-// no_event tells whether a packet gives no event; more and extra are as for pass_packets.
-static inline __attribute__((always_inline)) bool no_event(const struct fast_state *s, const struct fast_template *t, const struct limits *l, const struct fast_flow *w, const uint8_t *f, const bool more, const bool extra)
+// no_event tells whether a packet gives no event; more is as for pass_packets.
+static inline __attribute__((always_inline)) bool no_event(const struct fast_state *s, const struct fast_template *t, const struct limits *l, const struct fast_flow *w, const uint8_t *f, const bool more)
 {
 	const struct fast_policy *p = l->policy;
 	struct values v;
-	if (!same_hops(w, t, l, f, more, extra, &v))
+	if (!same_hops(w, t, l, f, more, &v))
 		return false;
 	if (unlikely(v.latency > p->most_together)) {
 		v.latency -= t->sum_from[1];

@@ -147,7 +147,7 @@ struct fast_template {
 	uint64_t sum_from[2]; // the second one is what the sum of latencies begins with: FAST_BY_QUEUE where queues alone may be over a threshold
 	uint32_t links;   // bytes of all hops but one, where they have the times that links are measured by; else 0
 	uint32_t link_from, link_out, link_in; // what follows these of the last link: the node it leaves, and when; when it reaches the next
-	int32_t known;    // of as many fast_hop as its hops, the bytes, less than zero
+	int32_t known;    // of as many fast_hop as its hops, the bytes, less than zero; 0: its hops are no 16 bytes each that can be read
 	uint32_t pieces;  // whole pieces of 32 bytes among the removed ones
 	uint8_t last[32]; // mask of the last 32 removed bytes: those in no whole piece
 	struct fast_patch patch[FAST_PATCHES]; // of bytes 0 to 31, of the 32 in front of INT, and so on to the front
@@ -287,8 +287,7 @@ struct fast_limit {
 struct fast_view {
 	uint64_t key;  // of the filters' hash, odd
 	uint64_t hot;  // which filters have a bit set
-	uint32_t more;   // some watch asks for more than paths and latencies of hops
-	uint32_t scaled; // all nodes have a unit of latency that is not one nanosecond
+	uint64_t more; // some watch asks for more than paths and latencies of hops, or nodes have a unit of latency
 	uint64_t links, links_mask, links_key, links_prime2, links_prime3; // flows.SmallIndex
 	uint32_t links_none, pad;
 	uint32_t link_at[FAST_LINK_HINTS]; // offset in links where a link with such a hash was last found

@@ -120,7 +120,7 @@ func (m *draft) flags() {
 	}
 	m.same(int(t.flagsAt), t.flagsMask)
 	if m.b[t.flagsAt]&t.flagsMask != 0 {
-		t.common, t.sound, t.hops, t.allHops = 0, 0, noHops, 0
+		t.common, t.sound, t.hops, t.allHops, t.known = 0, 0, noHops, 0, 0
 		t.inFlow = noHops << pathHops
 	}
 }

@@ -38,7 +38,7 @@ func (m *draft) hops(i *inthdr.Info, l *inthdr.Layout) {
 		t.linkOut, t.linkIn = t.linkFrom+uint32(t.egress), t.linkFrom-t.hopLen+uint32(t.ingress)
 	}
 	if read := int(t.stack+(t.hops-1)*t.hopLen) - 4 + len(t.lanes); read > len(m.b) { // of the last hop
-		t.hops, t.inFlow = noHops, noHops<<pathHops
+		t.hops, t.inFlow, t.known = noHops, noHops<<pathHops, 0
 	} else {
 		m.need(read)
 		t.inFlow = uint64(t.path) << pathHops

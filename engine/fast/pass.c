@@ -67,10 +67,10 @@ static inline bool count(struct fast_flow *w, uint32_t bytes)
 }
 
 // finish takes INT out of a packet that was counted, but for a sample.
-static inline void finish(struct fast_state *s, uint32_t j, struct fast_policy *p, uint64_t *samples)
+static inline void finish(struct fast_state *s, uint32_t j, struct fast_policy *p)
 {
 	if (p != NULL && --p->left == 0 && is_sample(p, s->hashes[j]))
-		*samples |= UINT64_C(1) << j;
+		s->samples |= UINT64_C(1) << j;
 	else if (s->strip) {
 		struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
 		strip(m, m->buf_addr + m->data_off, &s->templates[s->template[j]]);
@@ -78,7 +78,7 @@ static inline void finish(struct fast_state *s, uint32_t j, struct fast_policy *
 }
 
 // pass_general passes packet j where it gives no event by the general path.
-static __attribute__((noinline)) bool pass_general(struct fast_state *s, uint32_t j, uint64_t *samples)
+static __attribute__((noinline)) bool pass_general(struct fast_state *s, uint32_t j)
 {
 	int told = general(s, j);
 	if (told == GENERAL_DEFER)
@@ -88,7 +88,7 @@ static __attribute__((noinline)) bool pass_general(struct fast_state *s, uint32_
 	count(w, m->pkt_len - s->templates[s->template[j]].removed); // there is room: general has asked
 	if (told == GENERAL_SAME_PATH)
 		w->path_seen = s->tick;
-	finish(s, j, told == GENERAL_NO_WATCH ? NULL : &((struct fast_view *)s->view)->policies[w->bound >> 16 & 0xff], samples);
+	finish(s, j, told == GENERAL_NO_WATCH ? NULL : &((struct fast_view *)s->view)->policies[w->bound >> 16 & 0xff]);
 	return true;
 }
 
@@ -96,7 +96,7 @@ static __attribute__((noinline)) bool pass_general(struct fast_state *s, uint32_
 // tell, and has the next sequence number, if any.
 static inline bool is_expected(const struct fast_flow *w, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
 {
-	return t->all_hops && t->path == w->path_hops && (t->latency || !(w->bound & FAST_UNSETTLED)) && (!t->number_bits || !p->loss || is_next(w, number_of(t, f), t->number_bits));
+	return t->known && t->path == w->path_hops && (t->latency || !(w->bound & FAST_UNSETTLED)) && (!t->number_bits || !p->loss || is_next(w, number_of(t, f), t->number_bits));
 }
 
 // take_in updates what a flow that is not settled, or whose packets are numbered, knows by a
@@ -109,47 +109,26 @@ static inline void take_in(struct fast_flow *w, const struct fast_template *t, c
 		shift_windows(w, t->all_hops);
 }
 
-// pass_unsettled passes packet j of a flow with windows, which l is of, where every latency is
-// within its deadband.
-static __attribute__((noinline)) bool pass_unsettled(struct fast_state *s, uint32_t j, const struct limits *l, uint64_t *samples)
-{
-	const struct fast_template *t = &s->templates[s->template[j]];
-	struct fast_flow *w = s->flows[j];
-	const struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
-	const uint8_t *f = m->buf_addr + m->data_off;
-	if (!t->latency || (~(s->refresh - w->next_refresh) & l->policy->refresh) || !no_event(s, t, l, w, f, true, false) || !count(w, m->pkt_len - t->removed))
-		return false;
-	shift_windows(w, t->all_hops);
-	w->path_seen = s->tick;
-	finish(s, j, l->policy, samples);
-	return true;
-}
-
-// pass_packets is fast_pass, from packet j on; it returns how far it came. The compiler makes a loop of its own for each use of it: the shortest,
-// without both, saves 28 instructions a packet.
-// more: some watch asks for more than paths and latencies of hops, or packets keep their INT; each
-// hop's queue, utilization and latency are compared with thresholds, too, and links are looked up.
-// extra: all nodes have a unit of latency, packets have sequence numbers, or watches ask for facts;
-// each latency is multiplied, and numbers and facts of the packet are read: some ten instructions for
-// each of the three.
-// Where a queue is suspected of congestion, or in an episode, packets are passed with more, too: without it, pass_packets
-// ends behind a packet that has given rise to the suspicion.
-static inline __attribute__((always_inline)) size_t pass_packets(struct fast_state *s, size_t j, const bool more, const bool extra)
+// pass_packets is fast_pass from packet j on; it returns how far it came. The compiler makes two loops of it:
+// more: a watch asks for more than paths and latencies of hops, or for facts; nodes have a unit of latency; packets
+// keep their INT or have sequence numbers. Each hop's queue, utilization and latency are compared with thresholds,
+// too, latencies are multiplied, links are looked up, numbers and facts of the packet are read.
+// Without more, 40 instructions a packet less, it ends at the first packet of a flow with windows, and where a queue is
+// suspected of congestion, or in an episode: with more it goes on from there.
+static inline __attribute__((always_inline)) size_t pass_packets(struct fast_state *s, size_t j, const bool more)
 {
 	struct fast_mbuf *const *vec = (struct fast_mbuf *const *)s->vec;
 	struct limits l = {0};
 	const size_t n = s->ints;
 	const uint32_t past = s->refresh + 1, tick = s->tick;
 	const bool strips = !more || s->strip, keep = s->keep & FAST_KEEP, asks = s->keep & FAST_ASK;
-	uint32_t deferred = s->deferred;
-	uint64_t samples = s->samples;
 	use(&l, s, 0);
 	for (; unlikely((keep || s->look) && j < n); j++) {
 		if (s->flows[j] != NULL) {
 			s->flows[j]->bound |= FAST_HELD;
 			s->look = 0;
 		}
-		s->deferred_at[deferred++] = (uint8_t)j;
+		s->deferred_at[s->deferred++] = (uint8_t)j;
 	}
 	for (; j < n; j++) {
 		struct fast_flow *w = s->flows[j];
@@ -163,70 +142,55 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 			const uint64_t minor = FAST_UNSETTLED | FAST_PATH_HOPS;
 			if (other & ~minor && (other = use(&l, s, bound)) & ~minor)
 				goto general;
-			if (!extra && other) {
-				if (other == FAST_UNSETTLED && pass_unsettled(s, (uint32_t)j, &l, &samples))
-					continue;
-				goto general;
-			}
+			if (!more && other)
+				break;
 		}
 		if (unlikely((w->next_refresh - past) & l.policy->refresh))
 			goto defer;
 		struct fast_mbuf *m = vec[s->at[j]];
 		uint8_t *f = m->buf_addr + m->data_off;
-		if (extra && unlikely(other | asks) && ((other && !is_expected(w, t, l.policy, f)) || (asks && (!t->facts || facts_of(s, t, f) != w->facts))))
+		if (more && unlikely(other | asks) && ((other && !is_expected(w, t, l.policy, f)) || (asks && (!t->facts || facts_of(s, t, f) != w->facts))))
 			goto general;
-		if (unlikely(!no_event(s, t, &l, w, f, more, extra)))
+		if (unlikely(!no_event(s, t, &l, w, f, more)))
 			goto general;
 		if (unlikely(!count(w, m->pkt_len - t->removed)))
 			goto defer;
 		w->path_seen = tick;
-		if (extra && unlikely(other))
+		if (more && unlikely(other))
 			take_in(w, t, l.policy, f);
 		if (unlikely(--l.policy->left == 0) && is_sample(l.policy, s->hashes[j]))
-			samples |= UINT64_C(1) << j;
+			s->samples |= UINT64_C(1) << j;
 		else if (likely(strips))
 			strip(m, f, t);
 		continue;
 	general:
-		if (pass_general(s, j, &samples))
+		if (pass_general(s, (uint32_t)j))
 			continue;
 	defer:
 		w->bound |= FAST_HELD;
 	alone:
-		s->deferred_at[deferred++] = (uint8_t)j;
+		s->deferred_at[s->deferred++] = (uint8_t)j;
 		if (!more && ((const struct fast_view *)s->view)->hot) {
 			j++;
 			break;
 		}
 	}
-	s->deferred = deferred;
-	s->samples = samples;
 	return j;
 }
 
 static __attribute__((noinline)) void pass_with_more(struct fast_state *s, size_t from)
 {
-	pass_packets(s, from, true, false);
-}
-
-static __attribute__((noinline)) void pass_with_extra(struct fast_state *s, size_t from)
-{
-	pass_packets(s, from, true, true);
+	pass_packets(s, from, true);
 }
 
 // pass_from passes the packets from one on.
 static __attribute__((noinline)) void pass_from(struct fast_state *s, size_t from)
 {
 	const struct fast_view *b = (const struct fast_view *)s->view;
-	if (b->scaled || s->numbered || s->keep)
-		pass_with_extra(s, from);
-	else if (b->more || b->hot || !s->strip)
+	if (!(b->more || b->hot || s->numbered || s->keep) && s->strip)
+		from = pass_packets(s, from, false);
+	if (unlikely(from < s->ints))
 		pass_with_more(s, from);
-	else {
-		size_t j = pass_packets(s, from, false, false);
-		if (unlikely(j < s->ints))
-			pass_with_more(s, j);
-	}
 }
 
 // pass_until_look passes the packets in front of the one that is looked at, and returns how many they are. They are any

