@@ -33,8 +33,7 @@
 //
 //  4. A field of Thresholds in engine/event/policy.go, which thresholds in
 //     cmd/intsink/internal/rules/watchrules.go sets. If the fast path reads it: FastPolicy
-//     (engine/event/fastpolicy.go), struct fast_policy (engine/fast/fast.h), FastLayout
-//     (engine/event/fastview.go) and engine/fast/layout.c.
+//     (engine/event/fastpolicy.go) and struct fast_policy (engine/fast/fast.h).
 //  5. Its row in the event's section of docs/events.md; cmd/intsink/internal/flowapi/thresholds.go
 //     (`INTSINK_UPDATE=1 go test ./cmd/intsink/internal/flowapi` rewrites testdata/flow.json), and
 //     cmd/intsink/internal/client/whytext.go, where `why` explains it. A time also a case in
@@ -52,7 +51,7 @@
 //     place in the packet and in the hash (facts.go). No packet is passed in C while a
 //     watch asks for a fact that AsksInFront does not return. To have packets passed: AsksInFront
 //     and Adopt (engine/stage/match/match.go), a bit Asks... (engine/fast/fastpath.go, fast.h), its place in a
-//     template (learn_hops.go, state.go, fast.h, layout.c), and facts_of (general.h).
+//     template (learn_hops.go, state.go, fast.h), and facts_of (general.h).
 //
 // `go test ./conf ./cmd/intsink/internal/rules ./cmd/intsink/internal/flowapi ./internal/repotest` fails
 // while a part of 1 to 3 is missing, thresholds.go, isEmpty, anyFailed, thresholds or watchOf; `go test ./engine/... ./bench/truth` shows

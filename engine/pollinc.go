@@ -53,7 +53,7 @@ func (w *Worker) pollInC(idle *Idle) (found bool) {
 	packets, at := w.stages.turns.Left()
 	l.Until = fast.Until{
 		Synced: w.detector.Synced(), Time: min(w.nextTick, w.reporter.Due()), LongGap: LongGaps[0],
-		INT: packets, INTTime: at, MostEmpty: idle.mostEmpty(),
+		Due: packets, DueAt: at, MostEmpty: idle.mostEmpty(),
 	}
 	look, at := w.detector.Samples.Next()
 	l.Look, l.LookAt, l.LookFrom = int64(look), at, w.detector.Samples.From()
@@ -77,8 +77,8 @@ func (w *Worker) countInC(l *fast.Loop) {
 		c.Direction[burst.ToHost].Received += passed.Received
 		c.Direction[burst.ToHost].Forwarded += passed.Forwarded
 		c.INT[inthdr.MX] += passed.MX
-		c.INT[inthdr.MD] += passed.INT - passed.MX
-		withINT += int(passed.INT)
+		c.INT[inthdr.MD] += passed.WithINT - passed.MX
+		withINT += int(passed.WithINT)
 	}
 	w.stages.turns.Count(withINT)
 	w.detector.Samples.Count(l.Now, withINT)

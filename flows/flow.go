@@ -166,8 +166,11 @@ func (f *Flow) EndKnown() bool { return f.flags&endKnown != 0 }
 // SetEndRef makes x the reference of the end-to-end latency.
 func (f *Flow) SetEndRef(x uint32) { f.EndRef, f.flags = x, f.flags|endKnown }
 
-// Tick returns a time in units of 2^20 ns, about a millisecond; it wraps after 52 days.
-func Tick(now int64) uint32 { return uint32(now >> 20) }
+// Tick returns a time in units of 2^TickShift ns, about a millisecond; it wraps after 52 days.
+func Tick(now int64) uint32 { return uint32(now >> TickShift) }
+
+// TickShift makes a Tick of nanoseconds.
+const TickShift = 20
 
 // LongTick returns a Tick of the last 52 days, as seen at now, as a number that does not wrap.
 func LongTick(now int64, tick uint32) int64 { return now>>20 - int64(Tick(now)-tick) }

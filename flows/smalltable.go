@@ -144,17 +144,6 @@ func (t *Small[V]) Index() SmallIndex {
 		None: uint32(len(t.entries)) * uint32(unsafe.Sizeof(smallEntry[V]{}))}
 }
 
-// SmallLayout returns the size of an entry of a V, where its fields stand, and, behind those of the
-// entry itself, the fields of V at these offsets.
-func SmallLayout[V any](_ V, offsets ...uintptr) []uintptr {
-	var e *smallEntry[V]
-	layout := []uintptr{unsafe.Sizeof(*e), unsafe.Offsetof(e.used), unsafe.Offsetof(e.tick), unsafe.Offsetof(e.key)}
-	for _, at := range offsets {
-		layout = append(layout, unsafe.Offsetof(e.value)+at)
-	}
-	return layout
-}
-
 // Walk calls f for the entries from slot at on, at most n slots, and returns the
 // slot to go on from; 0 when all were seen.
 func (t *Small[V]) Walk(at, n int, f func(key [2]uint64, seen uint32, v *V)) int {

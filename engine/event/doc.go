@@ -31,11 +31,10 @@
 //     as their flow's last one are passed in C. If such a packet can fire the event,
 //     the C must not pass it (engine/fast: compare.h or general.h). What it
 //     needs of the watch is in FastPolicy (fastpolicy.go) and its mirror, struct fast_policy in
-//     engine/fast/fast.h. A new field that must stand at the same offset goes into FastLayout
-//     (fastview.go), engine/fast/layout.c and the count FAST_LAYOUT in fast.h. What it remembers of
-//     a flow is a field of flows.Cold (flows/cold.go), which costs memory for each flow that has
-//     had an event; flows.Flow has no room. Where packets of a flow must not be passed, a flag of
-//     flows.Flow says so, which Settled compares (flows.Want, FastPolicy.Flags).
+//     engine/fast/fast.h. What it remembers of a flow is a field of flows.Cold (flows/cold.go),
+//     which costs memory for each flow that has had an event; flows.Flow has no room. Where packets
+//     of a flow must not be passed, a flag of flows.Flow says so, which Settled compares
+//     (flows.Want, FastPolicy.Flags).
 //  3. Its thresholds, if it has any: Thresholds (policy.go); in conf config.go, defaults.go,
 //     schema_watch.go, check_watch.go and examples/reference.hcl;
 //     cmd/intsink/internal/rules/watchrules.go copies them; cmd/intsink/internal/flowapi/thresholds.go

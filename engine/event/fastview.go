@@ -25,7 +25,7 @@ type FastView struct {
 	links             flows.SmallIndex
 	linkAt            [linkHints]uint32 // offset in the table of links where a link with such a hash was last found
 	Policies          [MaxPolicies]FastPolicy
-	modelsAt          unsafe.Pointer // nodes that have models of their own: modelMask + 1 places
+	models            unsafe.Pointer // nodes that have models of their own: modelMask + 1 places
 	modelShift        uint32         // of the hash, to a place
 	modelMask         uint32
 	others            fastModel      // of all other nodes
@@ -64,7 +64,7 @@ func (v *FastView) close() {
 
 // LinksOf makes v find the links, models and limits that of finds: to compare views.
 func (v *FastView) LinksOf(of *FastView) {
-	v.links, v.modelsAt, v.limits, v.limitsKey = of.links, of.modelsAt, of.limits, of.limitsKey
+	v.links, v.models, v.limits, v.limitsKey = of.links, of.models, of.limits, of.limitsKey
 }
 
 // fastModel is what C has to know of a NodeModel.
@@ -77,9 +77,9 @@ type fastModel struct {
 // Units returns the units of a node's latency and occupancy.
 func (v *FastView) Units(node uint32) (latency, queue uint32) {
 	m := &v.others
-	if v.modelsAt != nil {
+	if v.models != nil {
 		for i := node * 0x9e3779b1 >> v.modelShift; ; i = (i + 1) & v.modelMask {
-			e := (*fastModel)(unsafe.Add(v.modelsAt, uintptr(i)*unsafe.Sizeof(fastModel{}))) // SAFETY: within what CompileModels mapped
+			e := (*fastModel)(unsafe.Add(v.models, uintptr(i)*unsafe.Sizeof(fastModel{}))) // SAFETY: within what CompileModels mapped
 			if e.used == 0 {
 				break
 			}
@@ -92,18 +92,15 @@ func (v *FastView) Units(node uint32) (latency, queue uint32) {
 	return m.latency, m.queue
 }
 
-// SizeOfModel is the size of a node's model as the C reads it.
-const SizeOfModel = unsafe.Sizeof(fastModel{})
-
 // setModels makes m the models that C finds.
 func (v *FastView) setModels(m *CompiledModels) {
 	v.others = m.models.of(math.MaxUint32).fast(math.MaxUint32)
 	if m.models.others == nil {
 		v.others = asIs.fast(math.MaxUint32)
 	}
-	v.modelsAt, v.modelShift, v.modelMask = nil, uint32(m.models.shift), uint32(len(m.models.entries)-1)
+	v.models, v.modelShift, v.modelMask = nil, uint32(m.models.shift), uint32(len(m.models.entries)-1)
 	if m.mapped != nil {
-		v.modelsAt = unsafe.Pointer(&m.mapped[0])
+		v.models = unsafe.Pointer(&m.mapped[0])
 	}
 }
 
@@ -125,19 +122,4 @@ func (v *FastView) add(l *FastPolicy) {
 	if l.Link {
 		v.linkAbsolute = min(v.linkAbsolute, l.LinkAbsolute)
 	}
-}
-
-// FastLayout returns the size of a FastView, a FastPolicy and an entry of a link, and the offset of
-// every field that C reads, in the order of its struct, to be compared with C.
-func FastLayout() []uintptr {
-	var v *FastView
-	var p *FastPolicy
-	var l *Link
-	return append([]uintptr{
-		unsafe.Offsetof(v.Hot), unsafe.Offsetof(v.links), unsafe.Offsetof(v.linkAt), unsafe.Offsetof(v.Queues), unsafe.Offsetof(v.Interfaces), unsafe.Offsetof(v.Policies), unsafe.Offsetof(v.modelsAt), unsafe.Offsetof(v.others), unsafe.Offsetof(v.limits), unsafe.Offsetof(v.limitsKey),
-		unsafe.Sizeof(*p), unsafe.Offsetof(p.Mask), unsafe.Offsetof(p.Fabric), unsafe.Offsetof(p.Link), unsafe.Offsetof(p.PTP), unsafe.Offsetof(p.ByFlow),
-		unsafe.Offsetof(p.Absolute), unsafe.Offsetof(p.Twice), unsafe.Offsetof(p.End), unsafe.Offsetof(p.EndTwice), unsafe.Offsetof(p.ClockOffset),
-		unsafe.Offsetof(p.SampleLeft), unsafe.Offsetof(p.SampleEvery), unsafe.Offsetof(p.Raise), unsafe.Offsetof(p.Latency), unsafe.Offsetof(p.Tx),
-		unsafe.Offsetof(p.Refresh), unsafe.Offsetof(p.LinkAbsolute), unsafe.Offsetof(p.Most), unsafe.Offsetof(p.MostTogether), unsafe.Offsetof(p.Hops), unsafe.Offsetof(p.Loss), unsafe.Offsetof(p.Factor), unsafe.Offsetof(p.random),
-	}, flows.SmallLayout(Link{}, unsafe.Offsetof(l.Ref), unsafe.Offsetof(l.Last), unsafe.Offsetof(l.Window), unsafe.Offsetof(l.least))...)
 }

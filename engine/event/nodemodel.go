@@ -196,7 +196,7 @@ func CompileModels(list []NodeModel) *CompiledModels {
 	if len(entries) == 0 {
 		return c
 	}
-	b, err := syscall.Mmap(-1, 0, len(entries)*int(SizeOfModel), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	b, err := syscall.Mmap(-1, 0, len(entries)*int(unsafe.Sizeof(fastModel{})), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		panic(fmt.Sprintf("event: no memory for the models of %d nodes: %v", len(entries), err)) // as for any other memory of Go
 	}

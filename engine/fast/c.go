@@ -61,6 +61,10 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
+
+	"intsink/engine/event"
+	"intsink/engine/usual"
+	"intsink/flows"
 )
 
 // haveC tells whether the loops in C run here.
@@ -102,13 +106,22 @@ func (p *Path) stripFrame(t *Template, f []byte, pktLen int) (removed int) {
 	return int(C.go_fast_strip_frame(unsafe.Pointer(t), (*C.uint8_t)(unsafe.Pointer(&f[0])), C.uint32_t(len(f)), C.uint32_t(pktLen), C.bool(p.portable)))
 }
 
-// layout is the sizes and offsets of fast.h, in the order of State and what it holds.
-func layout() []uintptr {
-	var out [C.FAST_LAYOUT]C.uint64_t
-	C.fast_layout(&out[0])
-	all := make([]uintptr, len(out))
-	for i, v := range out {
-		all[i] = uintptr(v)
+// inC are the structs of fast.h, for a test to compare with those of Go, field by field.
+func inC() []any {
+	return []any{
+		(*C.struct_fast_mbuf)(nil), (*C.struct_fast_state)(nil), (*C.struct_fast_view)(nil), (*C.struct_fast_loop)(nil),
+		(*C.struct_fast_flow)(nil), (*C.struct_fast_loss)(nil), (*C.struct_fast_bucket)(nil), (*C.struct_fast_model)(nil), (*C.struct_fast_limit)(nil), (*C.struct_fast_link)(nil),
 	}
-	return all
 }
+
+// What C and Go both count with is the same: the index is zero, or this does not compile.
+var (
+	_ = [1]int{}[maxShapes-C.FAST_SHAPES]
+	_ = [1]int{}[maxTemplates-C.FAST_TEMPLATES]
+	_ = [1]int{}[flows.RefreshShift-C.FAST_REFRESH_SHIFT]
+	_ = [1]int{}[event.NodesAlone-C.FAST_NODES_ALONE]
+	_ = [1]int{}[event.NoLatency-C.FAST_NO_LATENCY]
+	_ = [1]int{}[usual.LimitShift-C.FAST_LIMIT_SHIFT]
+	_ = [1]int{}[flows.TickShift-C.FAST_TICK_SHIFT]
+	_ = [1]int{}[event.MaxPolicies-C.FAST_POLICIES]
+)

@@ -307,15 +307,15 @@ static inline uint64_t link_hash(uint64_t key, uint64_t from, uint64_t to)
 static inline struct fast_link *find_link(struct fast_view *b, uint64_t from, uint64_t to)
 {
 	uint32_t *hint = &b->link_at[link_hash(b->key, from, to)];
-	struct fast_link *e = (struct fast_link *)(b->links + *hint);
+	struct fast_link *e = (struct fast_link *)(b->links.entries + *hint);
 	if (likely(e->key[0] == from && e->key[1] == to))
 		return e;
-	unsigned __int128 p = (unsigned __int128)(from ^ b->links_key) * (b->links_prime2 ^ b->links_key);
-	uint64_t k = to * b->links_key, h = (uint64_t)p ^ (uint64_t)(p >> 64) ^ (k << 32 | k >> 32);
-	h = (h ^ h >> 29) * b->links_prime3;
-	uint32_t at = (uint32_t)((h >> 20 & b->links_mask) * sizeof *e);
+	unsigned __int128 p = (unsigned __int128)(from ^ b->links.key) * (b->links.prime2 ^ b->links.key);
+	uint64_t k = to * b->links.key, h = (uint64_t)p ^ (uint64_t)(p >> 64) ^ (k << 32 | k >> 32);
+	h = (h ^ h >> 29) * b->links.prime3;
+	uint32_t at = (uint32_t)((h >> 20 & b->links.mask) * sizeof *e);
 	for (int i = 0; i < 4; i++, at += sizeof *e) {
-		e = (struct fast_link *)(b->links + at);
+		e = (struct fast_link *)(b->links.entries + at);
 		if (e->key[0] == from && e->key[1] == to && e->used) {
 			*hint = at;
 			return e;
@@ -362,7 +362,7 @@ static __attribute__((noinline)) bool links_known(const struct fast_view *b, con
 	uint64_t to = be64(f + t->stack);
 	for (int64_t at = -(int64_t)t->links; at; at += step) { // up to 0: the cheapest end of a loop
 		uint64_t in = be64(in_at + at), out = be64(out_at + at), from = be64(from_at + at), ns = in - out;
-		struct fast_link *k = (struct fast_link *)(b->links + b->link_at[link_hash(key, from & FROM, to & TO)]);
+		struct fast_link *k = (struct fast_link *)(b->links.entries + b->link_at[link_hash(key, from & FROM, to & TO)]);
 		if (unlikely(k->key[0] != (from & FROM) || k->key[1] != (to & TO) || (int64_t)(in | out) < 0 || ns - k->least > k->span))
 			return false;
 		k->last = (uint32_t)ns;

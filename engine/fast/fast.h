@@ -1,7 +1,7 @@
 //go:build cgo
 
-// C: declares every struct that C and Go share (template, state, flow, mbuf), whose offsets
-// layout.c gives for comparison.
+// C: declares every struct that C and Go share (template, state, flow, mbuf). TestLayout compares
+// their fields with those of Go, by name.
 
 #ifndef INTSINK_FAST_H
 #define INTSINK_FAST_H
@@ -30,8 +30,6 @@ enum {
 	FAST_MAX_FRAME = 65535,
 	FAST_TICK_SHIFT = 20,    // flows.Tick
 	FAST_REFRESH_SHIFT = 18, // flows.RefreshShift
-	FAST_SAMPLE = 1 << 9,  // event.Sample.Set
-	FAST_LAYOUT = 187,     // numbers of fast_layout
 };
 
 // rte_mbuf, as far as it is used here (dpdk/mbuf).
@@ -204,7 +202,7 @@ enum { FAST_NO_WATCH = 255 }; // in place of a watch, of a flow that none select
 
 // flows.Key, flows.Hop, flows.Flow and a bucket of the flow table.
 struct fast_key {
-	uint64_t rest, addrs[4];
+	uint64_t ports_proto, addrs[4];
 };
 struct fast_hop {
 	uint32_t node, interfaces, ref;
@@ -254,7 +252,7 @@ struct fast_policy {
 	uint32_t absolute, twice;
 	uint64_t end, end_twice;
 	int64_t clock_offset;
-	uint32_t left, every; // packets to the next sample, and on average from one to the next
+	uint32_t sample_left, sample_every; // packets to the next sample, and on average from one to the next
 	uint32_t raise, latency, tx;
 	uint32_t refresh; // the sign bit, where refreshes are watched
 	uint32_t link_absolute;
@@ -283,13 +281,18 @@ struct fast_limit {
 	uint32_t latency, occupancy, owner, pad;
 };
 
+// flows.SmallIndex: how links are hashed, and where they stand.
+struct fast_small_index {
+	uint64_t entries, mask, key, prime2, prime3;
+	uint32_t none, pad;
+};
+
 // event.FastView: the policies, and which queues and interfaces may be in an episode.
 struct fast_view {
 	uint64_t key;  // of the filters' hash, odd
 	uint64_t hot;  // which filters have a bit set
 	uint64_t more; // some watch asks for more than paths and latencies of hops, or nodes have a unit of latency
-	uint64_t links, links_mask, links_key, links_prime2, links_prime3; // flows.SmallIndex
-	uint32_t links_none, pad;
+	struct fast_small_index links;
 	uint32_t link_at[FAST_LINK_HINTS]; // offset in links where a link with such a hash was last found
 	struct fast_policy policies[FAST_POLICIES];
 	uint64_t models; // 0: no node has a model of its own
@@ -367,6 +370,7 @@ struct fast_state {
 
 // FAST_PATH_HOPS is a flow's path_hops in eight bytes from its bound on.
 #define FAST_PATH_HOPS (UINT64_C(0xff) << 48)
+_Static_assert(offsetof(struct fast_flow, path_hops) == offsetof(struct fast_flow, bound) + 6, "FAST_PATH_HOPS");
 
 // A queue of a port, as mbuf.CQueue has it.
 struct fast_queue {
@@ -379,7 +383,7 @@ struct fast_queue {
 struct fast_link_ends {
 	struct fast_queue network, host;
 	uint64_t received, forwarded;
-	uint64_t ints, mx; // with INT, and those of INT-MX
+	uint64_t with_int, mx; // with INT, and those of INT-MX
 	uint64_t state;    // struct fast_state that has its templates
 };
 
@@ -403,7 +407,7 @@ struct fast_loop {
 
 	// What ends a call.
 	uint64_t synced;
-	int64_t until;      // no later than this
+	int64_t time;       // no later than this
 	int64_t long_gap;   // after such a gap
 	int64_t due, due_at;   // INT packets, or time, until a burst is Go's
 	int64_t look, look_at; // INT packets and time until one of a known flow is Go's
@@ -411,8 +415,8 @@ struct fast_loop {
 	uint64_t most_empty;   // polls in a row that find nothing
 
 	// Why it ended; the burst at hand.
-	uint32_t why;
-	uint32_t n, sent, received; // packets of the burst, of it, and of the one from the host
+	uint32_t reason;
+	uint32_t n, transmitted, received; // packets of the burst, of it, and of the one from the host
 	uint32_t empty;             // polls in a row, so far, that found nothing
 	uint32_t done;              // bursts that were done with in this call
 
@@ -433,6 +437,5 @@ void fast_pass(struct fast_state *s);
 void fast_strip(struct fast_state *s, uint64_t which);
 uint32_t fast_strip_frame(const struct fast_template *t, uint8_t *frame, uint32_t len, uint32_t pkt_len);
 void fast_receive(struct fast_state *s);
-void fast_layout(uint64_t *out);
 
 #endif

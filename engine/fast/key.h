@@ -16,7 +16,7 @@ static inline uint64_t folded(uint64_t a, uint64_t b)
 // hash is flows.hasher.hash.
 static inline uint64_t hash(const struct fast_index *i, const struct fast_key *k, bool version6)
 {
-	uint64_t a = k->addrs[0], b = k->rest;
+	uint64_t a = k->addrs[0], b = k->ports_proto;
 	if (unlikely(version6)) {
 		a = folded(a ^ i->more[0], k->addrs[1] ^ i->more[1]);
 		b ^= folded(k->addrs[2] ^ i->more[1], k->addrs[3] ^ i->more[2]);
@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) void set_key(struct fast_state *s, 
 {
 	struct fast_key *k = &s->keys[j];
 	uint64_t ports = (uint64_t)load16(src) << 48 | (uint64_t)load16(dst) << 32;
-	k->rest = t->key_rest | (ports & t->ports_mask);
+	k->ports_proto = t->key_rest | (ports & t->ports_mask);
 	set_addresses(k, addresses, version6);
 	uint64_t h = hash(&s->index, k, version6);
 	s->hashes[j] = h;

@@ -27,14 +27,14 @@ static inline bool is_key(const struct fast_key *a, const struct fast_key *b)
 {
 #ifdef FAST_AVX2
 	__m128i y = _mm_xor_si128(_mm_loadu_si128((const __m128i *)a), _mm_loadu_si128((const __m128i *)b)); // rest and addrs[0]
-	if (likely((b->rest & 2) == 0))
+	if (likely((b->ports_proto & 2) == 0))
 		return _mm_testz_si128(y, y);
 	piece x = _mm256_xor_si256(load_piece(a->addrs), load_piece(b->addrs));
-	return a->rest == b->rest && _mm256_testz_si256(x, x);
+	return a->ports_proto == b->ports_proto && _mm256_testz_si256(x, x);
 #else
-	if (likely((b->rest & 2) == 0))
-		return ((a->rest ^ b->rest) | (a->addrs[0] ^ b->addrs[0])) == 0;
-	return a->rest == b->rest && memcmp(a->addrs, b->addrs, sizeof a->addrs) == 0;
+	if (likely((b->ports_proto & 2) == 0))
+		return ((a->ports_proto ^ b->ports_proto) | (a->addrs[0] ^ b->addrs[0])) == 0;
+	return a->ports_proto == b->ports_proto && memcmp(a->addrs, b->addrs, sizeof a->addrs) == 0;
 #endif
 }
 

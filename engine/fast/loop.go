@@ -33,7 +33,7 @@ type Ends struct {
 // Passed are packets of bursts from the network that Go has not seen.
 type Passed struct {
 	Received, Forwarded uint64
-	INT, MX             uint64 // with INT, and those of INT-MX
+	WithINT, MX         uint64 // with INT, and those of INT-MX
 }
 
 // end is a link in a Loop.
@@ -64,7 +64,7 @@ type Loop struct {
 	Last  int64 // of the last poll
 
 	Tally
-	ends [MaxLinks]end
+	link [MaxLinks]end
 }
 
 // Until says when Run comes back although no burst needs it: at the end of a poll, or with the next burst
@@ -73,7 +73,7 @@ type Until struct {
 	Synced       uint64 // with a burst, when the number that other workers change is another one
 	Time         int64  // after a poll, Unix nanoseconds
 	LongGap      int64  // after a poll, such a time after the one before
-	INT, INTTime int64  // with a burst, after so many INT packets or at that time
+	Due, DueAt   int64  // with a burst, after so many INT packets or at that time
 	Look, LookAt int64  // with one INT packet of a known flow, after so many INT packets and at that time
 	LookFrom     uint8  // Burst.Look then
 	MostEmpty    uint64 // after more polls in a row that find nothing
@@ -104,13 +104,13 @@ func NewLoop(links []Ends, announced *atomic.Uint64, clock int64) *Loop {
 	l := (*Loop)(unsafe.Pointer(&b[0])) // SAFETY: page aligned and large enough
 	l.announced, l.clock, l.links = announced, clock, uint32(len(links))
 	for i := range links {
-		l.ends[i].Ends = links[i]
+		l.link[i].Ends = links[i]
 	}
 	return l
 }
 
 // SetPath has the packets of link i matched with the templates of p.
-func (l *Loop) SetPath(i int, p *Path) { l.ends[i].state = uintptr(unsafe.Pointer(p.State)) }
+func (l *Loop) SetPath(i int, p *Path) { l.link[i].state = uintptr(unsafe.Pointer(p.State)) }
 
 // MayLoop tells whether Loop.Run can be called: not while bursts are left to the parser.
 func (p *Path) MayLoop() bool { return p.until == 0 }
@@ -130,7 +130,7 @@ func (l *Loop) Run(paths []*Path, b *Burst, back *mbuf.Vec) Why {
 		if l.done > 0 {
 			p.vain = 0
 		}
-		if l.Reason == Begun && l.ends[l.Link()].state == uintptr(unsafe.Pointer(p.State)) {
+		if l.Reason == Begun && l.link[l.Link()].state == uintptr(unsafe.Pointer(p.State)) {
 			p.matched(int(l.N))
 		}
 	}
@@ -149,8 +149,8 @@ func (l *Loop) Take() Tally {
 
 // Passed returns what has passed link i since it was last called.
 func (l *Loop) Passed(i int) Passed {
-	p := l.ends[i].Passed
-	l.ends[i].Passed = Passed{}
+	p := l.link[i].Passed
+	l.link[i].Passed = Passed{}
 	return p
 }
 

@@ -43,14 +43,14 @@ static __attribute__((noinline)) uint32_t gap(struct fast_policy *p, uint32_t ev
 // is_sample is the rest of event.FastPolicy.TakeSample, once left is zero.
 static inline bool is_sample(struct fast_policy *p, uint64_t hash)
 {
-	uint32_t every = p->every;
-	p->left = every;
+	uint32_t every = p->sample_every;
+	p->sample_left = every;
 	if (likely(!p->by_flow)) {
 		if (every > 1)
-			p->left = gap(p, every);
+			p->sample_left = gap(p, every);
 		return every != 0;
 	}
-	p->left = 1;
+	p->sample_left = 1;
 	return every != 0 && (hash >> 32) % every == 0;
 }
 
@@ -58,6 +58,7 @@ static inline bool is_sample(struct fast_policy *p, uint64_t hash)
 // addition. It tells whether there was room in both; if not, nothing changes.
 static inline bool count(struct fast_flow *w, uint32_t bytes)
 {
+	_Static_assert(offsetof(struct fast_flow, bytes) == offsetof(struct fast_flow, packets) + 4, "both counters in eight bytes");
 	uint8_t *counters = (uint8_t *)w + offsetof(struct fast_flow, packets);
 	uint64_t sum;
 	if (unlikely(__builtin_add_overflow(load64(counters), (uint64_t)bytes << 32 | 1, &sum)) || unlikely((uint32_t)sum == 0))
@@ -69,7 +70,7 @@ static inline bool count(struct fast_flow *w, uint32_t bytes)
 // finish takes INT out of a packet that was counted, but for a sample.
 static inline void finish(struct fast_state *s, uint32_t j, struct fast_policy *p)
 {
-	if (p != NULL && --p->left == 0 && is_sample(p, s->hashes[j]))
+	if (p != NULL && --p->sample_left == 0 && is_sample(p, s->hashes[j]))
 		s->samples |= UINT64_C(1) << j;
 	else if (s->strip) {
 		struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
@@ -158,7 +159,7 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 		w->path_seen = tick;
 		if (more && unlikely(other))
 			take_in(w, t, l.policy, f);
-		if (unlikely(--l.policy->left == 0) && is_sample(l.policy, s->hashes[j]))
+		if (unlikely(--l.policy->sample_left == 0) && is_sample(l.policy, s->hashes[j]))
 			s->samples |= UINT64_C(1) << j;
 		else if (likely(strips))
 			strip(m, f, t);

@@ -40,13 +40,13 @@ static bool is_due(const struct fast_loop *l)
 }
 
 // is_done tells whether nothing is left to do with the n packets of l->vec but to transmit them; if
-// not, l->why says how far it came.
+// not, l->reason says how far it came.
 static bool is_done(struct fast_loop *l, struct fast_link_ends *k, uint32_t n)
 {
 	struct fast_state *s = (struct fast_state *)k->state;
 	l->n = n;
 	if (unlikely(is_due(l))) {
-		l->why = FAST_DUE;
+		l->reason = FAST_DUE;
 		return false;
 	}
 	s->vec = l->vec;
@@ -60,19 +60,19 @@ static bool is_done(struct fast_loop *l, struct fast_link_ends *k, uint32_t n)
 	s->samples = 0;
 	fast_receive(s);
 	if (unlikely(s->unknown | s->missing | s->samples | s->deferred)) {
-		l->why = FAST_BEGUN;
+		l->reason = FAST_BEGUN;
 		return false;
 	}
 	l->done++;
 	l->due -= s->ints;
 	l->look -= s->ints;
 	k->received += n;
-	k->ints += s->ints;
+	k->with_int += s->ints;
 	k->mx += s->mx;
 	return true;
 }
 
-// is_quiet polls a link, and tells whether there is nothing for Go to do; if there is, l->why
+// is_quiet polls a link, and tells whether there is nothing for Go to do; if there is, l->reason
 // says what.
 static bool is_quiet(struct fast_loop *l, struct fast_link_ends *k)
 {
@@ -89,9 +89,9 @@ static bool is_quiet(struct fast_loop *l, struct fast_link_ends *k)
 		if (received > 0)
 			arrived(l, received);
 		l->n = n;
-		l->sent = sent;
+		l->transmitted = sent;
 		l->received = received;
-		l->why = FAST_SENT;
+		l->reason = FAST_SENT;
 		return false;
 	}
 	k->forwarded += n;
@@ -127,8 +127,8 @@ void fast_poll(struct fast_loop *l)
 				return;
 		}
 		int64_t gap = end_poll(l);
-		if (l->now >= l->until || gap >= l->long_gap || l->empty > l->most_empty) {
-			l->why = FAST_PAUSE;
+		if (l->now >= l->time || gap >= l->long_gap || l->empty > l->most_empty) {
+			l->reason = FAST_PAUSE;
 			return;
 		}
 	}

@@ -12,6 +12,7 @@
 // vlan_tci).
 static inline void shorten(struct fast_mbuf *m, const struct fast_template *t, uint32_t by)
 {
+	_Static_assert(offsetof(struct fast_mbuf, data_len) == offsetof(struct fast_mbuf, pkt_len) + 4, "all lengths in eight bytes");
 	uint8_t *lengths = (uint8_t *)m + offsetof(struct fast_mbuf, pkt_len);
 	uint64_t v = load64(lengths) - t->shorten;
 	memcpy(lengths, &v, sizeof v);

@@ -116,19 +116,19 @@ static int poll(struct fast_mbuf **vec, uint32_t n)
 	struct fast_queue network = {0, receive, transmit}, host = {1, receive, transmit};
 	l = (struct fast_loop){
 		.announced = (uint64_t)&announced, .vec = (uint64_t)burst, .back = (uint64_t)back, .links = 1,
-		.until = INT64_MAX, .long_gap = INT64_MAX, .due = 1000, .due_at = INT64_MAX, .look = n & 1 ? 0 : 1000, .look_at = 0, .look_from = (uint8_t)(1 + n),
+		.time = INT64_MAX, .long_gap = INT64_MAX, .due = 1000, .due_at = INT64_MAX, .look = n & 1 ? 0 : 1000, .look_at = 0, .look_from = (uint8_t)(1 + n),
 		.now = state->now, .last = state->now, .link[0] = {.network = network, .host = host, .state = (uint64_t)state},
 	};
 	arriving = vec;
 	arrivals = n;
 	departures = 0;
 	fast_poll(&l);
-	if (l.why == FAST_BEGUN && l.n == n) {
+	if (l.reason == FAST_BEGUN && l.n == n) {
 		memcpy(vec, burst, n * sizeof *vec);
 		state->vec = (uint64_t)vec;
 		return 1;
 	}
-	if (l.link[0].received != n || l.packets != n || departures + (l.why == FAST_SENT ? l.n - l.sent : 0) != n)
+	if (l.link[0].received != n || l.packets != n || departures + (l.reason == FAST_SENT ? l.n - l.transmitted : 0) != n)
 		abort();
 	return 0;
 }
@@ -181,10 +181,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	state->asks = n;
 	state->facts_key = 1;
 	for (uint32_t i = 0; n % 3 == 0 && i < FAST_POLICIES; i++) { // every packet is a sample
-		view->policies[i].left = view->policies[i].every = 1;
+		view->policies[i].sample_left = view->policies[i].sample_every = 1;
 	}
-	view->links = (uint64_t)links;
-	view->links_mask = (LINKS - 1) & ~3u;
+	view->links.entries = (uint64_t)links;
+	view->links.mask = (LINKS - 1) & ~3u;
 	links[LINKS].key[0] = UINT64_MAX;
 	for (uint32_t i = 0; i < FAST_LINK_HINTS; i++)
 		view->link_at[i] = LINKS * sizeof *links;
