@@ -51,7 +51,7 @@
 //     place in the packet and in the hash (facts.go). No packet is passed in C while a
 //     watch asks for a fact that AsksInFront does not return. To have packets passed: AsksInFront
 //     and Adopt (engine/stage/match/match.go), a bit Asks... (engine/fast/fastpath.go, fast.h), its place in a
-//     template (learn_hops.go, state.go, fast.h), and facts_of (general.h).
+//     template (learn_hops.go, state.go, fast.h), and facts_of (pass.c).
 //
 // `go test ./conf ./cmd/intsink/internal/rules ./cmd/intsink/internal/flowapi ./internal/repotest` fails
 // while a part of 1 to 3 is missing, thresholds.go, isEmpty, anyFailed, thresholds or watchOf; `go test ./engine/... ./bench/truth` shows

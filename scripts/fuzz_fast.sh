@@ -12,7 +12,7 @@ mkdir -p "$dir/state"
 FAST_FUZZ_DIR="$PWD/$dir/state" scripts/go.sh test -count=1 -run '^TestFuzzState$' ./engine/fast >/dev/null
 flags=(-g -O1 -std=c11 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -fno-sanitize=alignment)
 [[ $(uname -m) == x86_64 ]] && flags+=(-mavx2 -mbmi -mbmi2 -mmovbe)
-sources=(engine/fast/match.c engine/fast/lookup.c engine/fast/pass.c engine/fast/poll.c engine/fast/strip.c engine/fast/fuzz/fuzz.c)
+sources=(engine/fast/match.c engine/fast/pass.c engine/fast/poll.c engine/fast/fuzz/fuzz.c)
 clang "${flags[@]}" -o "$dir/fast" "${sources[@]}"
 clang "${flags[@]}" -DFAST_PORTABLE -o "$dir/portable" "${sources[@]}"
 

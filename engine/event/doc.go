@@ -29,7 +29,7 @@
 //     EventNames in cmd/intsink/internal/livecapture/capturerequest.go.
 //  2. Detector.Packet, or what it calls, fires it. Most packets never come there: those that are
 //     as their flow's last one are passed in C. If such a packet can fire the event,
-//     the C must not pass it (engine/fast: compare.h or general.h). What it
+//     the C must not pass it (engine/fast: compare.h or general in pass.c). What it
 //     needs of the watch is in FastPolicy (fastpolicy.go) and its mirror, struct fast_policy in
 //     engine/fast/fast.h. What it remembers of a flow is a field of flows.Cold (flows/cold.go),
 //     which costs memory for each flow that has had an event; flows.Flow has no room. Where packets

@@ -3,16 +3,15 @@
 //
 // A Template describes such a shape: the bytes that its packets have, and the place of all that
 // is read or changed. Only Store and StoreNotINT make templates, of packets that were parsed. What follows is
-// one loop over the burst each: which template, key and hash (match.c, streak.h), which flow
-// (lookup.c), whether the packet gives no event (pass.c, compare.h), and INT out (strip.h;
-// strip.c, where it had to be kept for a report). No loop asks what the headers are called. Around
+// one loop over the burst each: which template, key and hash and which flow
+// (match.c), whether the packet gives no event (pass.c, compare.h), and INT out (strip.h). No loop asks what the headers are called. Around
 // them is the loop over bursts (poll.c, Loop), from the port of the network to that of the host.
 //
 // What Pass does not pass it defers to package engine, in order, and with it all later packets of
 // the same flow in the burst, so that a flow's order is kept. A deferred packet may give an
 // event: its path is new, a latency is out of its deadband for as long as the watch says, a
 // threshold is reached, a sequence number is missing, a refresh is due. Rarer things are decided
-// in C too, by the general path (general.h): a latency out of its deadband that is no event yet,
+// in C too, by the general path (general in pass.c): a latency out of its deadband that is no event yet,
 // units of nodes that a node_model lists, INT without hops (INT-MX), flows that no watch selects,
 // sequence numbers. Deferred although most of them give no event are packets
 //

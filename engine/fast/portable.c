@@ -12,9 +12,7 @@
 #define fast_poll fast_poll_portable
 #define fast_strip fast_strip_portable
 #define fast_strip_frame fast_strip_frame_portable
-#include "lookup.c"
 #include "match.c"
 #include "pass.c"
 #include "poll.c"
-#include "strip.c"
 #endif
