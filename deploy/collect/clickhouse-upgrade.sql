@@ -3,6 +3,8 @@
 --
 --   clickhouse-client --multiquery < clickhouse-upgrade.sql
 --
+-- And what tables per minute need to count a block once that comes twice.
+--
 -- Where records come by Kafka, drop int.kafka_mv and int.kafka afterwards, and run the file that
 -- made them again: consumers go on where they were.
 
@@ -40,3 +42,8 @@ ALTER TABLE int.reports
         usual_occupancy Nullable(UInt32), window_ns UInt64, window_packets UInt32, window_bytes UInt64, sinks UInt32,
         culprits Array(Tuple(flow String, bytes UInt64, over UInt64)), victims Array(Tuple(flow String, added_ns
         UInt64, over UInt64)))) AFTER tlvs;
+
+ALTER TABLE int.hops MODIFY SETTING non_replicated_deduplication_window = 1000;
+ALTER TABLE int.links MODIFY SETTING non_replicated_deduplication_window = 1000;
+ALTER TABLE int.queues MODIFY SETTING non_replicated_deduplication_window = 1000;
+ALTER TABLE int.paths MODIFY SETTING non_replicated_deduplication_window = 1000;

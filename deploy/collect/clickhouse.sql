@@ -5,8 +5,9 @@
 --
 -- Records come by HTTP, from a block clickhouse of intsink collect with table=int.reports,
 -- or by Kafka: for that, clickhouse-kafka.sql.
--- A restart of the collector can store a record twice: with the same id, so that int.reports
--- FINAL has it once. What is made per minute may count it twice.
+-- A block that comes again under its token, since an answer was lost, counts once in all
+-- tables. A restart of the collector can store a record twice: with the same id, so that
+-- int.reports FINAL has it once. What is made per minute may count that twice.
 
 CREATE DATABASE IF NOT EXISTS int;
 
@@ -162,7 +163,8 @@ CREATE TABLE IF NOT EXISTS int.hops
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (node, egress, minute)
-TTL minute + INTERVAL 90 DAY;
+TTL minute + INTERVAL 90 DAY
+SETTINGS non_replicated_deduplication_window = 1000;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS int.hops_mv TO int.hops AS
 SELECT
@@ -188,7 +190,8 @@ CREATE TABLE IF NOT EXISTS int.links
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (from_node, to_node, minute)
-TTL minute + INTERVAL 90 DAY;
+TTL minute + INTERVAL 90 DAY
+SETTINGS non_replicated_deduplication_window = 1000;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS int.links_mv TO int.links AS
 SELECT
@@ -217,7 +220,8 @@ CREATE TABLE IF NOT EXISTS int.queues
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (node, egress, queue, minute)
-TTL minute + INTERVAL 90 DAY;
+TTL minute + INTERVAL 90 DAY
+SETTINGS non_replicated_deduplication_window = 1000;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS int.queues_mv TO int.queues AS
 SELECT
@@ -250,7 +254,8 @@ CREATE TABLE IF NOT EXISTS int.paths
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (path, day)
-TTL day + INTERVAL 1 YEAR;
+TTL day + INTERVAL 1 YEAR
+SETTINGS non_replicated_deduplication_window = 1000;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS int.paths_mv TO int.paths AS
 SELECT
