@@ -74,18 +74,6 @@ func TestTelemetryArgs(t *testing.T) {
 	}
 }
 
-func TestHugetlbfsIn(t *testing.T) {
-	for mounts, want := range map[string]bool{
-		"": false,
-		"proc /proc proc rw 0 0\nnone /dev/hugepages hugetlbfs rw,pagesize=2M 0 0\n": true,
-		"hugetlbfs /hugetlbfs tmpfs rw 0 0\n":                                        false,
-	} {
-		if hugetlbfsIn(mounts) != want {
-			t.Errorf("%q: want %v", mounts, want)
-		}
-	}
-}
-
 func TestSummary(t *testing.T) {
 	for log, want := range map[string]string{
 		"":   "",

@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"intsink/dpdk/hugepages"
 )
 
 // argsVar makes the test binary a process that starts EAL with these arguments
@@ -169,15 +168,4 @@ func TestCaptureFromManyGoroutines(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-func TestHugepagesOfThisMachine(t *testing.T) {
-	var free2M, free1G, all int
-	for range 100 { // other processes may take some in between
-		free2M, free1G, _ = Hugepages()
-		if all = hugepages.Count("/").FreeMiB; free2M >= 0 && free1G >= 0 && free2M*2+free1G*1024 <= all {
-			return
-		}
-	}
-	t.Errorf("%d of 2 MiB, %d of 1 GiB; all sizes %d MiB", free2M, free1G, all)
 }

@@ -1,4 +1,4 @@
-// LoadConfig: loads the configuration of a command, prints its diagnostics on stderr, tells
+// Loads the configuration of a command, prints its diagnostics on stderr, tells
 // whether it is valid.
 
 package cli
@@ -12,13 +12,8 @@ import (
 	"intsink/conf"
 )
 
-// LoadConfig reads the configuration for the commands that run it. Diagnostics
-// go to stderr; the error has been printed.
-func LoadConfig(path string) (*conf.Config, error) {
-	return printed(path, conf.Load)
-}
-
-// LoadConfigElsewhere is LoadConfig for a configuration of another machine.
+// LoadConfigElsewhere reads a configuration that may be of another machine. Diagnostics go to
+// stderr; the error has been printed.
 func LoadConfigElsewhere(path string) (*conf.Config, error) {
 	return printed(path, conf.LoadElsewhere)
 }

@@ -75,6 +75,3 @@ func (t *Terminal) Wait(enough func(text string) bool) string {
 	}
 	return t.text.String()
 }
-
-// Text is what was written so far.
-func (t *Terminal) Text() string { return t.Wait(func(string) bool { return true }) }

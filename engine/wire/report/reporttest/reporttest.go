@@ -10,7 +10,6 @@ import (
 	"embed"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -50,16 +49,6 @@ func Packet(t testing.TB, sequence uint32, n int) []byte {
 		14 04 0035
 		20 00 01 07 8000 0000 0000 0000
 		0000002a`), n)...)
-}
-
-// ToJSON returns v as JSON, for messages and comparisons.
-func ToJSON(t testing.TB, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
 }
 
 // Names are those that Wire takes.
