@@ -128,7 +128,7 @@ func queueSign(at [2]uint64, all []congested) problem.Sign {
 	s := problem.Sign{
 		Kind: problem.QueueCongested, Key: fmt.Sprintf("queue %x", at), Subject: "network", Place: queuePlace(worst.key),
 		What: "the queue is congested", Over: "the queue is calm", Since: time.Unix(0, worst.value.Since), Settle: settle,
-		Todo: fmt.Sprintf("look at who fills it: the culprits here; each episode: GET /api/v1/episodes, over time: intsink incident --node %d", at[0]>>32),
+		Todo: fmt.Sprintf("look at who fills it; over time: intsink incident --node %d", at[0]>>32),
 	}
 	for i := range all {
 		if since := time.Unix(0, all[i].value.Since); since.Before(s.Since) {

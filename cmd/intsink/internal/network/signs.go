@@ -61,7 +61,7 @@ func (n *node) signs(id uint32, now time.Time) []problem.Sign {
 		return []problem.Sign{{
 			Kind: problem.PathChanged, Key: fmt.Sprintf("node %d", id), Subject: "network", Place: place("node", id), What: "flows leave it for another way", Over: "no more flows leave the node", Since: n.movedSince,
 			Value: new(float64(n.movedFlows)), Unit: "flows", Evidence: problem.Evidence{Flows: slices.Clone(n.moved), From: n.from, To: n.to},
-			Todo: "look at the node and its links; which flows went where, and when: GET /api/v1/changes; the ways of now: intsink paths",
+			Todo: "look at the node and its links; the ways of now: intsink paths",
 		}}
 	}
 	return nil

@@ -6,7 +6,7 @@ import { ns, count, ago, times, ratio, level } from './format.js';
 
 const sorts = [['packets', 'most packets'], ['bytes', 'most bytes'], ['last_seen', 'seen last'], ['latency', 'highest latency, whole path'], ['hop_latency', 'highest latency, one hop']];
 
-export function Flows({ rest }) {
+export function Flows({ rest, problems }) {
   const [sort, setSort] = useState('packets');
   const [filter, setFilter] = useState('');
   useEffect(() => { // an address such as #flows/?node=102 is a filter
@@ -16,6 +16,7 @@ export function Flows({ rest }) {
   const poll = usePoll('flows', parameters);
   const picked = rest && !rest.startsWith('?') ? rest : null;
   const rows = items(poll);
+  const here = items(problems).some((p) => p.kind === 'packets_missed') ? '; the sink itself missed packets lately, which count as lost' : '';
   return html`<form class="filters" onSubmit=${(e) => e.preventDefault()}>
       <label>order <select id="flow-sort" value=${sort} onChange=${(e) => setSort(e.target.value)}>${sorts.map(([v, t]) => html`<option value=${v}>${t}</option>`)}</select></label>
       <label>filter <input id="flow-filter" size="36" placeholder="10.0.0.18 or destination=10.0.0.0/8 node=112" value=${filter} onChange=${(e) => setFilter(e.target.value)} /></label>
@@ -23,7 +24,7 @@ export function Flows({ rest }) {
     </form>
     <${State} poll=${poll} rows=${rows.length} empty="No flow with INT is known. Links shows whether packets arrive and whether INT is seen in them; flows are watched where a watch block matches." />
     ${picked && html`<${Why} id=${picked} />`}
-    ${rows.length > 0 && html`<${Table} caption="Flows" id=${(f) => f.id} rows=${rows} picked=${picked} pick=${(f) => 'flows/' + f.id} columns=${columns} />`}`;
+    ${rows.length > 0 && html`<${Table} caption=${"Flows" + here} id=${(f) => f.id} rows=${rows} picked=${picked} pick=${(f) => 'flows/' + f.id} columns=${columns} />`}`;
 }
 
 // lastReport is what a flow was last reported for. That it began, new_flow, is not kept.
@@ -43,8 +44,7 @@ const columns = [
 ];
 
 // parse reads "name=value name=value" as parameters of the API; a number alone is a port, a word with
-// a dot or colon an address or prefix, at either end. Of any other word, and of two values for one
-// name, the API says what it takes.
+// a dot or colon an address or prefix, at either end; the API refuses any other word.
 function parse(text) {
   const all = {};
   for (const w of text.trim().split(/\s+/).filter((w) => w)) {

@@ -3,7 +3,7 @@
 const columnWidth = 170, rowHeight = 84, margin = 50;
 
 // layout takes paths {id, flows, nodes} and returns {width, height, nodes: [{id, x, y}],
-// edges: [{from, to, x1, y1, x2, y2, width, flows, paths}]}. A path without flows is one that nothing takes any more.
+// edges: [{from, to, x1, y1, x2, y2, width, flows, paths}]}. A path without flows: nothing takes it any more.
 export function layout(paths) {
   const edges = new Map();
   for (const p of paths) {

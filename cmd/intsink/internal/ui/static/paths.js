@@ -35,8 +35,7 @@ export function Paths({ rest, nodes, problems }) {
     ${moved.length > 0 && html`<${Changes} moved=${moved} />`}`;
 }
 
-
-// byNodes puts paths that cross the same nodes together: they differ in interfaces. One that is not described stays alone.
+// byNodes puts paths that cross the same nodes together: they differ in interfaces. An undescribed one stays alone.
 function byNodes(paths) {
   const groups = {};
   for (const p of paths) {
