@@ -163,4 +163,5 @@ func (w *Worker) Release() {
 	w.table.Close()
 	w.detector.Close()
 	w.Questions.Close()
+	w.Recorder.Close()
 }

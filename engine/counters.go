@@ -8,6 +8,7 @@ import (
 	"intsink/engine/aside/checksum"
 	"intsink/engine/aside/mitigate"
 	"intsink/engine/aside/passall"
+	"intsink/engine/aside/recorder"
 	"intsink/engine/aside/verify"
 	"intsink/engine/burst"
 	"intsink/engine/event"
@@ -46,6 +47,7 @@ var LinkMetrics = slices.Concat(
 var SumMetrics = slices.Concat(
 	metric.Within(event.Entered, func(c *Counters) *event.Counters { return &c.Detector }),
 	metric.Within(reporting.Metrics, func(c *Counters) *reporting.Counters { return &c.Counters }),
+	metric.Within(recorder.Metrics, func(c *Counters) *recorder.Counters { return &c.Recorder }),
 	metric.Within(event.Metrics, func(c *Counters) *event.Counters { return &c.Detector }),
 )
 
@@ -56,6 +58,7 @@ type Counters struct {
 	reporting.Counters
 	Stretch   uint32 // of the time between refreshes, in percent
 	Detector  event.Counters
+	Recorder  recorder.Counters
 	Flows     uint64 // in the table now
 	Evictions uint64
 	Refused   uint64 // packets whose flow found no room in a flood of evictions

@@ -65,6 +65,7 @@ func TestPublishCopiesEveryCounter(t *testing.T) {
 	fill(b.counters.Collectors, 3000)
 	fill(&b.detector.Counters, 4000)
 	fill(&b.pace.Pace, 6000)
+	fill(&b.counters.Recorder, 7000)
 	b.detector.Stretch = 300
 	keys, found := make([]flows.Key, 1), make([]*flows.Flow, 1)
 	for n := uint32(1); b.table.Refused() == 0; n++ { // a flood at one time: first flows are evicted, then packets refused
@@ -85,6 +86,7 @@ func TestPublishCopiesEveryCounter(t *testing.T) {
 	}{
 		{"links", s.Links, b.counters.Links}, {"reported", &s.Reported, &b.counters.Reported}, {"shed", &s.Shed, &b.counters.Shed},
 		{"collectors", s.Collectors, b.counters.Collectors}, {"detector", &s.Detector, &b.detector.Counters}, {"pace", &s.Pace, &b.pace.Pace},
+		{"recorder", &s.Recorder, &b.counters.Recorder},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := valuesOf(c.got)

@@ -9,6 +9,7 @@ import (
 	"intsink/engine/aside/inspect"
 	"intsink/engine/aside/mitigate"
 	"intsink/engine/aside/passall"
+	"intsink/engine/aside/recorder"
 	"intsink/engine/aside/verify"
 	"intsink/engine/burst"
 	"intsink/engine/event"
@@ -41,6 +42,7 @@ type WorkerConfig struct {
 	Clock      func() int64 // Unix nanoseconds, which never step; called once per burst
 	LoopClock  int64        // nanoseconds to add to CLOCK_MONOTONIC to get Clock, never too many; 0: it is another clock, and C does not poll
 	WallClock  func() int64 // by how much the wall clock has stepped since; nil: it has not
+	Recorder   int          // bytes of memory for the flight recorder; 0: it is off
 	Rules      *Rules
 }
 
@@ -95,7 +97,8 @@ func (w *Worker) addAsides(c *WorkerConfig) {
 	w.Verification = verify.New(ofEach(w, func(l *LinkCounters) *verify.Counters { return &l.Verify }), taps)
 	sample := checksum.New(ofEach(w, func(l *LinkCounters) *checksum.Counters { return &l.Checksum }), taps)
 	pass := passall.New(ofEach(w, func(l *LinkCounters) *passall.Counters { return &l.PassAll }))
-	w.stages.captures, w.stages.passAll = w.Captures, pass
+	w.Recorder = recorder.New(c.Recorder, c.Clock(), w.detector, &w.counters.Recorder)
+	w.stages.captures, w.stages.passAll, w.stages.recorder, w.stages.detector = w.Captures, pass, w.Recorder, w.detector
 	w.stages.turns = aside.New(pass, w.Mitigation, w.Captures, sample, w.Verification, w.Questions)
 }
 
@@ -107,7 +110,7 @@ func (w *Worker) addStages(c *WorkerConfig) {
 	s.lookup = lookup.New(w.table)
 	s.detect = detect.New(w.detector, w.Questions.Paths, c.Seed)
 	s.report = report.New(report.Config{
-		Reporter: w.reporter, Detector: w.detector, Table: w.table, Paths: w.Questions.Paths, Feed: &w.Questions.Feed,
+		Reporter: w.reporter, Detector: w.detector, Table: w.table, Paths: w.Questions.Paths, Feed: &w.Questions.Feed, Recorder: w.Recorder,
 		Clock: func() int64 { return w.clock() }, Seed: c.Seed, Links: len(w.links),
 	})
 	s.strip = strip.New()

@@ -5,6 +5,7 @@ package engine
 
 import (
 	"intsink/engine/aside/capture"
+	"intsink/engine/aside/recorder"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
 	"intsink/engine/stage/detect"
@@ -65,6 +66,18 @@ func (r *Rules) watchConfig() *watch.Config {
 	return c
 }
 
+// Matcher is what holds recorded packets of so many links against filters, by these rules.
+func (r *Rules) Matcher(links int) *recorder.Matcher {
+	locators := make([]*inthdr.Locator, links)
+	for i := range locators {
+		locators[i] = inthdr.NewLocator(r.INT)
+		if own := r.own(i); own != nil {
+			locators[i] = inthdr.NewLocator(own.INT)
+		}
+	}
+	return recorder.NewMatcher(locators, watch.NewDevices(r.watchConfig()))
+}
+
 // parts are rules as each stage and aside gets its part of them, with tables made of them, which
 // take longer to make than a worker may pause.
 type parts struct {
@@ -118,5 +131,6 @@ func (w *Worker) adoptParts(p *parts) {
 	w.Captures.Adopt(p.capture)
 	w.Mitigation.Adopt(p.capture.Devices)
 	w.Verification.Adopt(p.rules.Verify)
+	w.Recorder.Adopt(p.rules.Watches)
 	w.Questions.Adopt(p.rules.Watches, w.burst.Generation)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
+	"intsink/engine/aside/recorder"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
 	"intsink/engine/wire/report"
@@ -55,6 +56,7 @@ func steadyBed(t testing.TB, change func(*Rules)) (*Worker, *steadyQueue, *bed) 
 		tt = &testing.T{}
 	}
 	b := newBed(tt, change)
+	b.remake(func(c *WorkerConfig) { c.Recorder = recorder.LeastMemory })
 	q := &steadyQueue{}
 	v := mbuf.NewVec()
 	b.pool.AllocBulk(v, mbuf.MaxBurst)
@@ -105,6 +107,9 @@ func TestNothingIsAllocatedPerPacket(t *testing.T) {
 		}
 		if w.rules.Watches[0].Policy.Sample == 1 && w.counters.Reported[event.Sample] == 0 {
 			t.Errorf("%s: no report was built", name)
+		}
+		if c := w.counters.Recorder; w.rules.Watches[0].Policy.Sample == 1 && (c.Packets == 0 || c.LeftOut == [recorder.NumRefusals]uint64{}) {
+			t.Errorf("%s: nothing was recorded, or left out: %+v", name, c)
 		}
 	}
 }

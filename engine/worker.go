@@ -9,6 +9,7 @@ import (
 	"intsink/engine/aside/inspect"
 	"intsink/engine/aside/mitigate"
 	"intsink/engine/aside/passall"
+	"intsink/engine/aside/recorder"
 	"intsink/engine/aside/verify"
 	"intsink/engine/burst"
 	"intsink/engine/event"
@@ -28,10 +29,11 @@ import (
 // Worker polls its queues and takes every burst through the stages. All its
 // methods but Snapshot, Usual, Episodes, Reload, ReloadCollectors, Adopted, PassAll, Beat and Stop belong to the goroutine that polls.
 type Worker struct {
-	Captures     *capture.Aside  // other goroutines hand captures to it,
-	Mitigation   *mitigate.Aside // rules,
-	Questions    *inspect.Aside  // and questions;
-	Verification *verify.Aside   // here is what it found last
+	Captures     *capture.Aside     // other goroutines hand captures to it,
+	Mitigation   *mitigate.Aside    // rules,
+	Questions    *inspect.Aside     // and questions;
+	Verification *verify.Aside      // here is what it found last;
+	Recorder     *recorder.Recorder // they read its packets
 
 	links    []burst.Served
 	clock    func() int64
@@ -63,6 +65,8 @@ type stages struct {
 	passAll  *passall.Aside
 	turns    aside.Turns
 	captures *capture.Aside
+	recorder *recorder.Recorder
+	detector *event.Detector
 }
 
 // toHost takes a burst that l has received from the INT domain through all stages but transmit.
@@ -99,12 +103,15 @@ func (s *stages) afterMatch(b *burst.Burst) {
 	s.turns.Count(n)
 }
 
-// watch looks up flows, detects events and reports them.
+// watch looks up flows, detects events, records and reports them.
 func (s *stages) watch(b *burst.Burst) {
 	s.lookup.Do(b)
 	s.detect.Do(b)
 	if b.Reportable != 0 {
+		s.recorder.Burst(b)
 		s.report.Do(b)
+	} else if s.detector.HasMet() {
+		s.recorder.Burst(b)
 	}
 }
 

@@ -2,7 +2,12 @@
 
 package burst
 
-import "intsink/engine/event"
+import (
+	"math/bits"
+
+	"intsink/dpdk/mbuf"
+	"intsink/engine/event"
+)
 
 // Cause is why a packet is reported: its events, the watch that has them, and whether its
 // event.Congestion is an onset or a clear. Packets of one cause go to the same collectors and
@@ -35,3 +40,12 @@ func (c Cause) Watch() uint8 { return uint8(c >> causeWatch) }
 
 // Priority returns how urgent the report is.
 func (c Cause) Priority() event.Priority { return c.Set().Priority(c>>causeEdge&1 != 0) }
+
+// Alike returns left without its first packets: those that have the same cause as the very first. All packets of left have one.
+func (b *Burst) Alike(left uint64) (rest uint64) {
+	c := b.Cause[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)]
+	for rest = left & (left - 1); rest != 0 && b.Cause[bits.TrailingZeros64(rest)&(mbuf.MaxBurst-1)] == c; {
+		rest &= rest - 1
+	}
+	return rest
+}

@@ -42,6 +42,9 @@ var dropReasons = [NumDropReasons]struct {
 // unknown.
 func (r DropReason) Code() uint8 { return dropReasons[r].inReport }
 
+// AtPort tells whether the output port refused the packet, which was then as it would have left.
+func (r DropReason) AtPort() bool { return r <= DropTxRefused }
+
 // String is the value of the reason label.
 func (r DropReason) String() string { return dropReasons[r].label }
 

@@ -107,7 +107,8 @@ func (d *Detector) record(now int64, f *flows.Flow, n *hopValues, e *sharedQueue
 	if e.record == 0 || !e.Congested && !was {
 		return
 	}
-	b.Count(now, e.record, &episode.Packet{Flow: &f.Key, Bytes: d.size, Latency: n.Latency, Occupancy: n.Occupancy})
+	b.Count(now, e.record, &episode.Packet{Flow: &f.Key, Bytes: d.hand.size, Latency: n.Latency, Occupancy: n.Occupancy})
+	d.hand.meet(e.record)
 	if !e.Congested {
 		b.End(now, e.record, episode.Cleared)
 		e.record = 0

@@ -37,8 +37,8 @@ type Detector struct {
 	synced    uint64 // changes of shared that are taken over
 
 	readings [mostReadings]usual.Reading // of learn
-	size     uint32                      // of the packet at hand, without INT
-	expireAt int64                       // when records of episodes are looked at next
+	hand     atHand
+	expireAt int64 // when records of episodes are looked at next
 
 	lossy   []*flows.Flow // with holes in their sequence
 	lossyAt int           // the next of lossy to look at
@@ -60,8 +60,9 @@ type Observation struct {
 	Info     *inthdr.Info   // where INT stands in it
 	Layout   *inthdr.Layout // of one hop
 	FlowHash uint64
-	Common   bool // as inthdr.Info.Common; false is always right
-	Early    bool // it stands in front of the packet of its burst that is to be the next sample
+	Common   bool  // as inthdr.Info.Common; false is always right
+	Early    bool  // it stands in front of the packet of its burst that is to be the next sample
+	Number   uint8 // in its burst, 0 to 63: for Met
 
 	Sequence     uint64 // number that a domain instruction declares
 	SequenceBits uint8  // how wide it is; 0: there is none

@@ -111,7 +111,7 @@ func (n *hopValues) queueKey() [2]uint64 {
 //
 //go:noinline
 func (d *Detector) updateFabric(now int64, f *flows.Flow, fresh bool, p *Policy, o *Observation) (set Set) {
-	d.Edge, d.size = false, uint32(o.Info.Size)
+	d.Edge, d.hand.size = false, uint32(o.Info.Size)
 	l, info := o.Layout, o.Info
 	hopLen := int(info.HopLen)
 	if l.NodeID < 0 || hopLen == 0 {

@@ -28,6 +28,8 @@ import (
 const (
 	warmBursts = 500 // all flows are known after 16
 	burstNs    = 6400
+
+	recorderBytes = 1 << 20 // so little that reported packets have had their share before they are counted
 )
 
 // memPort delivers the packets that fill prepared, and keeps what is sent.
@@ -175,7 +177,7 @@ func newScene(r *row) (*scene, error) {
 	s.worker = engine.NewWorker(engine.WorkerConfig{
 		Links:   []burst.Link{{Name: "edge", Network: s.port, Host: quiet{s.port}, NetworkID: 1, HostID: 2}},
 		Outlets: []reporting.Outlet{{Ring: s.ring}}, PacketPool: packets, ReportPool: s.reports,
-		NodeID: 1, Seed: 7, Rules: rules, Clock: func() int64 { return s.now },
+		NodeID: 1, Seed: 7, Rules: rules, Clock: func() int64 { return s.now }, Recorder: recorderBytes,
 		Flows: flows.Config{Capacity: 65536, Seed: 7, IdleTimeout: 30e9},
 	})
 	if r.parse {

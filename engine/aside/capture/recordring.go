@@ -24,6 +24,7 @@ type Record struct {
 	Malformed inthdr.Reason
 	Events    event.Set // events of the reports about it
 	Watch     string    // the watch of its flow; "": none
+	Episode   uint32    // number of the episode of a queue that it passed; 0: none. Captures of live packets do not tell
 	Len       int       // length of the packet
 	Data      []byte    // its first bytes, up to the snap length
 }
@@ -68,11 +69,21 @@ func flag(b bool, f uint8) uint8 {
 // is no room.
 func (g *ring) put(r *Record, m *mbuf.Mbuf, snap int) Slot {
 	n := min(m.PktLen(), snap)
-	name := min(len(r.Watch), maxWatch)
-	s := g.write(headerLen + name + n)
+	s := g.write(r.Room(n))
 	if s == nil {
 		return nil
 	}
+	r.Write(s, m, n)
+	return Slot(s)
+}
+
+// Room is how many bytes Write takes with n bytes of a packet.
+func (r *Record) Room(n int) int { return headerLen + min(len(r.Watch), maxWatch) + n }
+
+// Write writes the fields of r and the first n bytes of m, no more than it has, to s, which is Room(n) bytes long. Of the
+// fields, Len and Data are those of m.
+func (r *Record) Write(s []byte, m *mbuf.Mbuf, n int) {
+	name := min(len(r.Watch), maxWatch)
 	o := binary.LittleEndian
 	o.PutUint64(s[atTime:], uint64(r.Time))
 	o.PutUint32(s[atEvents:], uint32(r.Events))
@@ -84,7 +95,6 @@ func (g *ring) put(r *Record, m *mbuf.Mbuf, snap int) Slot {
 	to := s[headerLen:]
 	copy(to, r.Watch[:name])
 	m.AppendTo(to[name:name:len(to)], n)
-	return Slot(s)
 }
 
 // get reads the next record into r. It returns false if there is none. r.Data lies in the ring,
@@ -94,6 +104,12 @@ func (g *ring) get(r *Record) bool {
 	if s == nil {
 		return false
 	}
+	r.Read(s)
+	return true
+}
+
+// Read reads what Write has written; what stands behind it in s does not count. r.Data lies in s.
+func (r *Record) Read(s []byte) {
 	o := binary.LittleEndian
 	f := s[atFlags]
 	name, n := int(s[atWatchLen]), int(o.Uint32(s[atDataLen:]))
@@ -102,7 +118,6 @@ func (g *ring) get(r *Record) bool {
 		ToNetwork: f&flagToNetwork != 0, Dropped: f&flagDropped != 0, Reason: s[atReason], Malformed: inthdr.Reason(s[atMalformed]),
 		Events: event.Set(o.Uint32(s[atEvents:])), Watch: string(s[headerLen:][:name]), Len: int(o.Uint32(s[atLen:])), Data: s[headerLen+name:][:n],
 	}
-	return true
 }
 
 // ring passes records from the worker to the reader without a lock. A record is written in one

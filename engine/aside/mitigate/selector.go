@@ -28,17 +28,21 @@ func (x *Selector) Adopt(devices watch.Devices) { x.devices = devices }
 // RuleOf is the rule of t that selects m, a packet of b; nil: none does. INT packets are selected by what
 // they are without INT, as flows are.
 func (x *Selector) RuleOf(t *Table, m *mbuf.Mbuf, b *burst.Burst) *Rule {
-	f := burst.Headers(m)
+	return x.RuleOfFrame(t, burst.Headers(m), m.PktLen(), b.Link.Locator, b.Now)
+}
+
+// RuleOfFrame is RuleOf for the first bytes of a packet of n bytes, with all of its headers, whose INT locator reads.
+func (x *Selector) RuleOfFrame(t *Table, f []byte, n int, locator *inthdr.Locator, now int64) *Rule {
 	x.packet = Packet{SourceMAC: SourceMAC(f)}
-	if packet.Parse(f, m.PktLen(), &x.layers) == packet.OK {
+	if packet.Parse(f, n, &x.layers) == packet.OK {
 		x.info = inthdr.Info{}
-		if b.Link.Locator.Find(f, &x.layers, &x.info, &x.outers) != inthdr.Sound {
+		if locator.Find(f, &x.layers, &x.info, &x.outers) != inthdr.Sound {
 			x.info = inthdr.Info{}
 		} else if t.AsksDevice() && x.info.Reason == inthdr.ReasonNone {
-			x.packet.Device, x.packet.HasDevice = x.devices.Of(f, &x.info, b.Link.Locator.Layout(&x.info))
+			x.packet.Device, x.packet.HasDevice = x.devices.Of(f, &x.info, locator.Layout(&x.info))
 		}
 		burst.SetKey(&x.key, f, &x.layers, &x.info)
 		x.packet.Key = &x.key
 	}
-	return t.Find(&x.packet, b.Now)
+	return t.Find(&x.packet, now)
 }

@@ -37,7 +37,7 @@ type Stage struct {
 // New makes the stage of a worker; Adopt gives it its rules. Paths learns each path that a flow
 // takes; seed keys the hash of facts.
 func New(detector *event.Detector, paths *inspect.Paths, seed uint64) *Stage {
-	return &Stage{detector: detector, paths: paths, facts: watch.NewFacts(seed), observation: new(event.Observation)}
+	return &Stage{detector: detector, paths: paths, facts: watch.NewFacts(seed), observation: detector.Observation()}
 }
 
 // Adopt makes r the rules of the stage.
@@ -140,8 +140,8 @@ func (s *Stage) detectOne(b *burst.Burst, j int) bool {
 		return false
 	}
 	o := s.observation
-	o.Frame, o.Info, o.FlowHash, o.Early = f, info, b.Fast.Hashes[j], j < s.sample
-	o.Common, o.Layout = info.Common, b.Link.Locator.Layout(info)
+	o.Frame, o.Info, o.FlowHash, o.Common, o.Early, o.Number = f, info, b.Fast.Hashes[j], info.Common, j < s.sample, uint8(j)
+	o.Layout = b.Link.Locator.Layout(info)
 	o.Sequence, o.SequenceBits = b.Link.Locator.Sequence(f, info)
 	if burst.TCPFlags(f, &b.Layers[i], info)&(packet.TCPFIN|packet.TCPRST) != 0 {
 		flow.Close()

@@ -22,11 +22,7 @@ func (s *Stage) shed(b *burst.Burst, left uint64) (rest uint64) {
 	if b.Now >= s.Reporter.RefusedUntil(collectors, c.Priority()) {
 		return left
 	}
-	for rest = left; rest != 0; rest &= rest - 1 {
-		if b.Cause[bits.TrailingZeros64(rest)&(mbuf.MaxBurst-1)] != c {
-			break
-		}
-	}
+	rest = b.Alike(left)
 	s.Reporter.Shed(c.Set(), collectors, c.Priority(), &b.Fast.Flows, left&^rest, b.Now)
 	return rest
 }

@@ -12,7 +12,6 @@ import (
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
 	"intsink/engine/wire/report"
-	"intsink/flows"
 )
 
 // Left reports what stages left in b since it was called last.
@@ -26,10 +25,10 @@ func (s *Stage) Left(b *burst.Burst) {
 		}
 		switch {
 		case l.Flow == nil:
-			s.reportFrame(b, set, l.Frame, s.dropped(b, &l))
+			s.reportFrame(b, set, &l, s.dropped(b, &l))
 		case l.Flow.Watch != watch.None:
 			if set, count := s.Detector.Dropped(b.Now, l.Flow, uint8(l.Why)); set != 0 {
-				s.reportDrop(b, l.Flow, set, l.Frame, l.Why, count)
+				s.reportDrop(b, set, &l, count)
 			}
 		}
 	}
@@ -38,7 +37,6 @@ func (s *Stage) Left(b *burst.Burst) {
 
 // noFlowDrop is a dropped packet that belongs to no flow, as its report has it. Without collectors there is none.
 type noFlowDrop struct {
-	why        burst.DropReason
 	count      uint32 // packets since the last report
 	collectors uint64 // bit i: collector i gets it
 }
@@ -49,7 +47,6 @@ func (s *Stage) dropped(b *burst.Burst, l *burst.Left) (d noFlowDrop) {
 	if !l.Dropped {
 		return d
 	}
-	d.why = l.Why
 	s.Detector.Counters.Fired[event.Drop]++
 	if s.byEvent[b.Ingress][event.Drop] == 0 {
 		return d
@@ -100,16 +97,15 @@ func (s *Stage) noFlowEvent(b *burst.Burst, e event.Event) event.Set {
 	return s.Detector.Limited(b.Now, e, b.Link.Limits.LastReported(e))
 }
 
-// reportDrop reports a packet of f that was dropped as frame. drops is how many
-// there were since the last such report.
-func (s *Stage) reportDrop(b *burst.Burst, f *flows.Flow, set event.Set, frame *mbuf.Mbuf, why burst.DropReason, drops uint32) {
-	x := s.ofFlow(f, set)
-	s.reportFrameOf(b, &x, frame, why, drops)
+// reportDrop reports a packet of a flow that was dropped. drops is how many there were since the last such report.
+func (s *Stage) reportDrop(b *burst.Burst, set event.Set, l *burst.Left, drops uint32) {
+	x := s.ofFlow(l.Flow, set)
+	s.reportFrameOf(b, &x, l, drops)
 }
 
-// reportFrame reports a packet that belongs to no flow, for the events of set and for d, if there are any. frame
+// reportFrame reports a packet that belongs to no flow, for the events of set and for d, if there are any. Its frame
 // starts with the Ethernet header.
-func (s *Stage) reportFrame(b *burst.Burst, set event.Set, frame *mbuf.Mbuf, d noFlowDrop) {
+func (s *Stage) reportFrame(b *burst.Burst, set event.Set, l *burst.Left, d noFlowDrop) {
 	collectors := s.byEvent[b.Ingress].of(set) | d.collectors
 	if collectors == 0 {
 		return
@@ -118,8 +114,8 @@ func (s *Stage) reportFrame(b *burst.Burst, set event.Set, frame *mbuf.Mbuf, d n
 		set |= event.Drop.Set()
 	}
 	x := reporting.Subject{Set: set, Priority: set.Priority(false), Collectors: collectors, InType: report.None}
-	x.HasINT, x.INTEnd = s.holdsINT(b, frame)
-	s.reportFrameOf(b, &x, frame, d.why, d.count)
+	x.HasINT, x.INTEnd = s.holdsINT(b, l.Frame)
+	s.reportFrameOf(b, &x, l, d.count)
 }
 
 // holdsINT tells whether a frame that belongs to no flow has INT that can be read, and where the headers behind it
@@ -135,16 +131,17 @@ func (s *Stage) holdsINT(b *burst.Burst, m *mbuf.Mbuf) (holds bool, end int) {
 
 // reportFrameOf reports x with the first bytes of a whole frame: a word less than
 // otherwise, for a drop reason has taken one.
-func (s *Stage) reportFrameOf(b *burst.Burst, x *reporting.Subject, frame *mbuf.Mbuf, why burst.DropReason, drops uint32) {
+func (s *Stage) reportFrameOf(b *burst.Burst, x *reporting.Subject, l *burst.Left, drops uint32) {
+	s.Recorder.Left(b, x.Set, l)
 	s.measure(b)
-	x.Reason, x.Drops = why.Code(), drops
+	x.Reason, x.Drops = l.Why.Code(), drops
 	rules := s.rules.Report
 	n := rules.Fragment - 4
 	if rules.WholeINT {
 		n = max(n, min(x.INTEnd, MostOfINT))
 	}
 	if x.INTEnd = 0; n > 0 {
-		x.InType, x.Inner = report.Ethernet, s.bytesOf(frame, 0, n)
+		x.InType, x.Inner = report.Ethernet, s.bytesOf(l.Frame, 0, n)
 	}
 	s.feedReport(x.Set, x.Flow, b.Now)
 	s.Reporter.Report(x, b.Now)

@@ -11,6 +11,7 @@ import (
 	"math/bits"
 
 	"intsink/engine/aside/inspect"
+	"intsink/engine/aside/recorder"
 	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
@@ -44,6 +45,7 @@ type Config struct {
 	Table    *flows.Table
 	Paths    *inspect.Paths
 	Feed     *inspect.Feed
+	Recorder *recorder.Recorder
 	Clock    func() int64
 	Seed     uint64 // keys the hash of facts
 	Links    int    // of the worker

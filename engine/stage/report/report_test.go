@@ -7,6 +7,7 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/ring"
 	"intsink/engine/aside/inspect"
+	"intsink/engine/aside/recorder"
 	"intsink/engine/burst"
 	"intsink/engine/burst/bursttest"
 	"intsink/engine/enginetest"
@@ -36,7 +37,7 @@ func newStage(t *testing.T, fragment int, events event.Set) *stage {
 	rules, paths := &reporting.Rules{Fragment: fragment, MaxReports: 1}, inspect.NewPaths(7)
 	r := reporting.New(&reporting.Config{Outlets: []reporting.Outlet{{Ring: s.ring}}, Pool: pool, Counters: &s.count}, rules, []reporting.Collector{{MaxPayload: 9000 - 42}})
 	s.Stage = report.New(report.Config{
-		Reporter: r, Detector: s.Detector, Table: s.Table, Paths: paths, Feed: new(inspect.Feed), Clock: func() int64 { return s.Now }, Links: 1,
+		Reporter: r, Detector: s.Detector, Table: s.Table, Paths: paths, Feed: new(inspect.Feed), Recorder: recorder.New(0, s.Now, s.Detector, new(recorder.Counters)), Clock: func() int64 { return s.Now }, Links: 1,
 	})
 	all := &watch.Match{}
 	s.Adopt(report.Rules{

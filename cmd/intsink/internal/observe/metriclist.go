@@ -62,6 +62,9 @@ var own = []struct {
 		{"intsink_capture_packets_total", "packets in captures, once for each stage"},
 		{"intsink_capture_dropped_total", "packets that captures lack, by reason: rate (beyond that of the capture) or reader (not taken in time)"},
 	}},
+	{"intsink_recorder_left_out_packets_total", []Metric{
+		{"intsink_recorder_reach_seconds", "how far back the flight recorder of a worker has all packets that it took"},
+	}},
 	{"intsink_suppressed_events_total", []Metric{
 		{"intsink_episodes_open", "queues in an episode of congestion that is recorded"},
 		{"intsink_episodes_total", "recorded episodes that ended"},

@@ -55,6 +55,7 @@ func (s *Source) addWorkers(x *exposition, snapshots []engine.Counters, exported
 	s.addMitigation(x)
 	addEvents(x, snapshots)
 	s.addEpisodes(x)
+	s.addRecorders(x)
 	addFlows(x, snapshots, s.Config().Flows.Places())
 	addPace(x, snapshots)
 	s.addCollectors(x, snapshots, exported)
@@ -100,6 +101,15 @@ func (s *samples) Add(value uint64, labels ...any) {
 // Times implements metric.Samples.
 func (s *samples) Times(h *histogram.Histogram, labels ...any) {
 	s.addTimes(s.name, h, 0, append(s.labels, labels...)...)
+}
+
+func (s *Source) addRecorders(x *exposition) {
+	for i, w := range s.Workers {
+		if w.Recorder.On() {
+			since, _ := w.Recorder.Reach()
+			x.addSeconds("intsink_recorder_reach_seconds", max(s.Clock()-since, 0), "worker", fmt.Sprintf("w%d", i))
+		}
+	}
 }
 
 func addFlows(x *exposition, snapshots []engine.Counters, capacity int) {

@@ -18,6 +18,7 @@ import (
 	"intsink/conf"
 	"intsink/dpdk/ring"
 	"intsink/engine"
+	"intsink/engine/aside/recorder"
 	"intsink/engine/burst"
 	"intsink/engine/enginetest/workertest"
 	"intsink/engine/histogram"
@@ -164,9 +165,10 @@ func TestEveryMetricIsWritten(t *testing.T) {
 	w := workertest.New(t, func(c *engine.WorkerConfig) {
 		c.Links, c.Outlets = []burst.Link{{Name: "edge"}}, []reporting.Outlet{{Ring: ring.New(2)}}
 		c.Rules = &engine.Rules{Collectors: []reporting.Collector{{Name: "primary", MaxPayload: 1000}}}
+		c.Recorder, c.Clock = recorder.LeastMemory, func() int64 { return 1000 }
 	})
 	s := &Source{
-		Version: "test", Control: controlled(t), Modes: modes(), Workers: []*engine.Worker{w}, Links: []string{"edge"}, Mbufs: pool{}, ReportPools: []Pool{pool{}},
+		Version: "test", Clock: func() int64 { return 2.5e9 + 1000 }, Control: controlled(t), Modes: modes(), Workers: []*engine.Worker{w}, Links: []string{"edge"}, Mbufs: pool{}, ReportPools: []Pool{pool{}},
 		Config:    func() *conf.Config { return &conf.Config{Flows: conf.Flows{Capacity: 1024}} },
 		WallClock: func() int64 { return -37_500e6 },
 		Collectors: func() []Collector {
@@ -192,6 +194,9 @@ func TestEveryMetricIsWritten(t *testing.T) {
 		if p.Kind[m.Name] != m.Kind() || p.Help[m.Name] != m.Help {
 			t.Errorf("%s is not there, or not as it should be: %q %q", m.Name, p.Kind[m.Name], p.Help[m.Name])
 		}
+	}
+	if reach := p.Series[`intsink_recorder_reach_seconds{worker="w0"}`]; reach != 2.5 {
+		t.Errorf("the recorder reaches %v s back", reach)
 	}
 	for name, want := range map[string]float64{
 		"rx_packets_total": 1, "tx_packets_total": 2, "rx_bytes_total": 3, "tx_bytes_total": 4,
