@@ -9,19 +9,24 @@ import (
 	"os"
 	"strconv"
 	"sync"
+
+	"intsink/conf/schema"
 )
 
 // checkMemory compares pools and flow tables with what the machine has. It may
 // be another one that the file is for: a warning.
 func (d checker) checkMemory(c *Config, m machine) {
+	if n := c.Recorder.Memory; n != 0 && n < LeastRecorder {
+		d.ErrorAt([]any{&c.Recorder.Memory}, "recorder: memory = %q: must be 0, or %s at least", schema.SizeText(n), schema.SizeText(LeastRecorder))
+	}
 	if m.memory == 0 {
 		return
 	}
 	workers := uint64(len(c.DPDK.Lcores))
 	pools := uint64(c.DPDK.Mbufs)*uint64(c.DPDK.MbufBytes()) + workers*ReportMbufs*uint64(mbufHeader+ReportRoom+c.Report.Coalesce.MaxBytes)
-	flows := workers * uint64(c.Flows.Places()) * FlowBytes
+	flows, recorders := workers*uint64(c.Flows.Places())*FlowBytes, workers*uint64(c.Recorder.Memory)
 	at := []any{&c.DPDK.Mbufs, &c.DPDK, &c.DPDK.Lcores, &c.DPDK.MbufSize, &c.Report.Coalesce.MaxBytes}
-	d.checkLimit(c, m.limit, pools, flows)
+	d.checkLimit(c, m.limit, pools, flows, recorders)
 	switch {
 	case pools > m.memory:
 		d.WarnAt(at, "dpdk: mbufs = %d: with the report pools they take %s, more than this machine's memory of %s",
@@ -34,14 +39,14 @@ func (d checker) checkMemory(c *Config, m machine) {
 }
 
 // checkLimit compares the same with what the control group allows. Hugepages do not count in it.
-func (d checker) checkLimit(c *Config, limit, pools, flows uint64) {
-	need, what := flows, "the flow tables"
+func (d checker) checkLimit(c *Config, limit, pools, flows, recorders uint64) {
+	need, what := flows+recorders, "the flow tables and the recorder"
 	if c.DPDK.Hugepages != WithHugepages {
-		need, what = flows+pools, "pools, unless they are on hugepages, and flow tables"
+		need, what = flows+recorders+pools, "pools, unless they are on hugepages, flow tables and the recorder"
 	}
 	if limit != 0 && need > limit {
-		d.WarnAt([]any{&c.Flows.Capacity, &c.DPDK.Mbufs, &c.DPDK}, "memory: %s take %s, and the control group of this process (a container's limit, MemoryMax) allows %s: "+
-			"the kernel would end it; allow more, or lower flows.capacity or dpdk.mbufs", what, mebibytes(need), mebibytes(limit))
+		d.WarnAt([]any{&c.Flows.Capacity, &c.Recorder.Memory, &c.DPDK.Mbufs, &c.DPDK}, "memory: %s take %s, and the control group of this process (a container's limit, MemoryMax) allows %s: "+
+			"the kernel would end it; allow more, or lower flows.capacity, recorder.memory or dpdk.mbufs", what, mebibytes(need), mebibytes(limit))
 	}
 }
 
@@ -86,6 +91,7 @@ const (
 	ReportMbufs     = 4095                  // in the report pool of a worker
 	ReportRoom      = 128 + 64              // in front of a report packet: headroom for its headers, the handoff
 	FlowBytes       = 320 + 8               // a flow and its share of a bucket
+	LeastRecorder   = 1 << 20               // memory of a recorder that is on
 )
 
 // MbufRoom is the headroom and data of one mbuf of the packet pool.

@@ -33,10 +33,10 @@ func TestMemoryOfAContainer(t *testing.T) {
 	}{
 		{"", 0, ""},
 		{"", 4 << 30, ""},
-		{"", 192 << 20, "memory: pools, unless they are on hugepages, and flow tables take "},
+		{"", 192 << 20, "memory: pools, unless they are on hugepages, flow tables and the recorder take "},
 		{"", 192 << 20, "allows 192 MiB: the kernel would end it"},
-		{`dpdk { hugepages = "on" }` + "\nflows { capacity = 1024 }", 64 << 20, ""},
-		{`dpdk { hugepages = "on" }` + "\nflows { capacity = 4194304 }", 64 << 20, "memory: the flow tables take 1"},
+		{`dpdk { hugepages = "on" }` + "\nflows { capacity = 1024 }", 65 << 20, ""},
+		{`dpdk { hugepages = "on" }` + "\nflows { capacity = 4194304 }", 64 << 20, "memory: the flow tables and the recorder take 1"},
 	} {
 		m := fakeMachine()
 		m.memory, m.limit = 64<<30, c.limit

@@ -25,6 +25,7 @@ type Config struct {
 	NodeModels []NodeModel
 	Names      Names
 	Flows      Flows
+	Recorder   Recorder
 	Watches    []Watch
 	Events     Events
 	Report     Report
@@ -199,6 +200,11 @@ type Flows struct {
 	Capacity    int // per worker, at least
 	IdleTimeout time.Duration
 	Key         FlowKey // "own" | "inner"
+}
+
+// Recorder sizes the flight recorder.
+type Recorder struct {
+	Memory int64 // bytes of each worker; 0: it is off
 }
 
 // Places is how many flows the table of a worker has room for: the next power of two.

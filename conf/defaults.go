@@ -21,11 +21,12 @@ const (
 // depends on the machine: see defaultLcores.
 func defaultConfig() *Config {
 	return &Config{
-		Node:   Node{ID: 0, HwIDBase: 0},
-		DPDK:   DPDK{Hugepages: AutoHugepages, Mbufs: 65536, MbufSize: DefaultMbufSize, IdleSleep: 0},
-		INT:    defaultINT(),
-		Flows:  Flows{Capacity: 1048576, IdleTimeout: 30 * time.Second, Key: OwnKey},
-		Events: defaultEvents(DataCenter),
+		Node:     Node{ID: 0, HwIDBase: 0},
+		DPDK:     DPDK{Hugepages: AutoHugepages, Mbufs: 65536, MbufSize: DefaultMbufSize, IdleSleep: 0},
+		INT:      defaultINT(),
+		Flows:    Flows{Capacity: 1048576, IdleTimeout: 30 * time.Second, Key: OwnKey},
+		Recorder: Recorder{Memory: 64 << 20},
+		Events:   defaultEvents(DataCenter),
 		Report: Report{
 			Version:  Report20,
 			Layout:   StandardLayout,

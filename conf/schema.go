@@ -36,6 +36,7 @@ func visitConfig(v schema.Visitor, c *Config) {
 		v.Attr("idle_timeout", schema.Duration(&c.Flows.IdleTimeout, minIdle, maxTime))
 		v.Attr("key", schema.Choice(&c.Flows.Key, OwnKey, InnerKey))
 	})
+	v.Block("recorder", &c.Recorder, func(v schema.Visitor) { v.Attr("memory", schema.Size(&c.Recorder.Memory, 0, 16<<30)) })
 	v.Block("events", &c.Events, func(v schema.Visitor) { visitEvents(v, &c.Events) })
 	v.Blocks("watch", schema.Slice(&c.Watches, defaultWatch, func(w *Watch) *string { return &w.Name }, func(v schema.Visitor, w *Watch) {
 		visitWatch(v, w, &c.Events)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -33,6 +34,10 @@ one at a time. Packets beyond --rate are left out, and counted, and so is what a
 reader does not take: packets are forwarded as ever. While it runs each packet costs
 the sink more; without a capture nothing.
 
+With --before it is packets that came already: those that were reported, and those of queues
+in an episode, which the sink keeps in memory as they came, with all INT, cut behind it. All
+filters hold; --episode takes those of one episode. The command says how far back it reaches.
+
 The sink is found as intsink status finds it, and asked on its unix socket: root may ask
 there, and the user that the sink runs as. At --url it takes a token that may write.
 
@@ -41,9 +46,15 @@ Exit codes: 0 the file is complete, 1 it is not, or the sink refused, 2 wrong us
   intsink capture -w web.pcapng --watch web --count 100
   intsink capture -w - --reason shim_length --stage in | tshark -r - -Y frame.comment
   intsink capture -w drops.pcapng --event drop --seconds 60
+  intsink capture -w before.pcapng --before 30s
   intsink capture -w flow.pcapng --source 10.0.0.1 --destination-port 443 --both-ways --rate 1000`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, flag := range []string{"seconds", "rate"} {
+				if o.Back != 0 && cmd.Flags().Changed(flag) {
+					return fmt.Errorf("--before goes without --%s: what was recorded is there at once", flag)
+				}
+			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			return livecapture.Run(ctx, os.Stdout, cmd.ErrOrStderr(), &o)
@@ -70,6 +81,8 @@ func captureFlags(cmd *cobra.Command, o *livecapture.Options) {
 	f.IntVar(&o.Count, "count", 0, "end with so many packets in the file; 0: by time alone")
 	f.Float64Var(&o.Seconds, "seconds", 60, "end after this time, at most 3600")
 	f.Float64Var(&o.Rate, "rate", 10000, "packets a second at most, up to 1000000")
+	f.DurationVar(&o.Back, "before", 0, "packets that the flight recorder took in the last 30s, or any time, in place of those that come")
+	f.Uint32Var(&o.Episode, "episode", 0, "with --before: packets that passed a queue in the episode of this number")
 	f.IntVar(&o.SnapLength, "snap-length", 0, "bytes of each packet; 0: all")
 	fixed := func(flag string, values []string) {
 		cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))

@@ -202,6 +202,7 @@ func TestCapture(t *testing.T) {
 			t.Errorf("%s: exit code %d, %s", flags, code, stderr)
 		}
 	}
+	captureBefore(t, socket, frames)
 	send(network, frames...)
 	p := r.balanced(t)
 	if n := p.Series["intsink_capture_packets_total"]; n < 44 {
@@ -212,6 +213,40 @@ func TestCapture(t *testing.T) {
 	}
 	if code := r.stop(t, patience); code != 0 || !strings.Contains(r.stderr.String(), "all mbufs returned") || strings.Count(r.stderr.String(), `what="POST /api/v1/capture" result=ok`) < 9 {
 		t.Errorf("exit code %d: %s", code, r.stderr)
+	}
+}
+
+// captureBefore: the first packet of each flow was reported, and the recorder has it as it came; filters hold, and what is not
+// there is said.
+func captureBefore(t *testing.T, socket string, frames [][]byte) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "before.pcapng")
+	before := func(args ...string) (stderr string) {
+		t.Helper()
+		_, stderr, code := intsink(t, append([]string{"capture", "--socket", socket, "-w", file, "--force", "--before", "24h"}, args...)...)
+		if code != 0 {
+			t.Fatalf("%v: exit code %d, %s", args, code, stderr)
+		}
+		return stderr
+	}
+	says := before("--event", "new_flow")
+	packets := packetsOf(t, file)
+	if len(packets) != len(frames) || !strings.Contains(says, fmt.Sprintf("%d packets in %s; of the last 24h0m0s; the sink started ", len(frames), file)) {
+		t.Errorf("%d packets were recorded, want %d: %s", len(packets), len(frames), says)
+	}
+	for i, p := range packets {
+		if !slices.ContainsFunc(frames, func(f []byte) bool { return bytes.Equal(f, p.Data) }) || i > 0 && p.At < packets[i-1].At {
+			t.Errorf("packet %d at %d is\n%x", i, p.At, p.Data)
+		}
+	}
+	if before("--event", "new_flow", "--source", "10.0.0.3"); len(packetsOf(t, file)) != 1 {
+		t.Errorf("%d packets of one source, want 1", len(packetsOf(t, file)))
+	}
+	if says := before("--source", "192.0.2.1"); !strings.Contains(says, "that were recorded then fits; widen the filter") {
+		t.Errorf("of a host that sent nothing: %s", says)
+	}
+	if says := before("--episode", "4000000000"); !strings.HasPrefix(says, "0 packets in ") {
+		t.Errorf("of an episode that there was not: %s", says)
 	}
 }
 
@@ -270,6 +305,7 @@ func TestCaptureFlagsThatAreWrong(t *testing.T) {
 		"--rate 0": "--rate 0: must be 1 to 1000000", "--rate NaN": "--rate NaN: must be 1 to 1000000", "--rate 0.5": "--rate 0.5: must be 1 to 1000000",
 		"--seconds 0": "--seconds 0: must be more than 0", "--seconds 1e99": "at most 3600", "--count -1": "--count -1: must be", "--snap-length 3": "--snap-length 3: must be 14 to",
 		"--stage middle": `--stage "middle": must be "in"`, "--event flow_end": `--event: no packet shows "flow_end": must be new_flow`, "--event drop,leak": `--event: "drop" goes alone`,
+		"--before 30s --seconds 3": "--before goes without --seconds", "--before -1s": "--before -1s: must be how long ago", "--before 48h": "--before 172800: must be more than 0 seconds and at most 86400", "--episode 3": "--episode 3: goes with before",
 		"--reason full": `--reason "full": must be tx_full, `, "--source 10.0.0.1/8": `--source "10.0.0.1/8": has bits behind`, "--both-ways": "--both-ways: there is nothing",
 	} {
 		t.Run(flags, func(t *testing.T) {

@@ -138,7 +138,7 @@ func (f check) spool(c *Config) {
 		return
 	}
 	if size, ok := diskSize(s.Directory); ok && s.Size > size && f.disk {
-		f.WarnAt([]any{&s.Size, &s.Directory}, "spool: size = %s: the disk of %s has %d MiB; the disk will be full before the spool is", sizeText(s.Size), schema.Quote(s.Directory), size>>20)
+		f.WarnAt([]any{&s.Size, &s.Directory}, "spool: size = %s: the disk of %s has %d MiB; the disk will be full before the spool is", schema.SizeText(s.Size), schema.Quote(s.Directory), size>>20)
 	}
 }
 

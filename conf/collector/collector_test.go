@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"intsink/conf/schema"
 )
 
 var update = flag.Bool("update", false, "write the expected files of testdata")
@@ -99,15 +101,15 @@ clickhouse "c" {
 
 func TestSizes(t *testing.T) {
 	for text, want := range map[string]int64{"0": 0, "1B": 1, "64MiB": 64 << 20, "10 GiB": 10 << 30, "3kB": 3000, "5TB": 5e12} {
-		if n, ok := parseSize(text); !ok || n != want {
+		if n, ok := schema.ParseSize(text); !ok || n != want {
 			t.Errorf("%s: %d, %v", text, n, ok)
 		}
-		if n, ok := parseSize(sizeText(want)); !ok || n != want {
-			t.Errorf("%d is written as %s", want, sizeText(want))
+		if n, ok := schema.ParseSize(schema.SizeText(want)); !ok || n != want {
+			t.Errorf("%d is written as %s", want, schema.SizeText(want))
 		}
 	}
 	for _, text := range []string{"", "5", "-1MiB", "MiB", "1.5MiB", "9999999999TiB", "1mib"} {
-		if n, ok := parseSize(text); ok {
+		if n, ok := schema.ParseSize(text); ok {
 			t.Errorf("%q is taken for %d", text, n)
 		}
 	}

@@ -16,14 +16,14 @@ func (c *Config) visit(v schema.Visitor) {
 	v.Blocks("listen", schema.Slice(&c.Listens, defaultListen, func(l *Listen) *string { return &l.Name }, visitListen))
 	v.Optional("spool", schema.Pointer(&c.Spool, defaultSpool, func(v schema.Visitor, s *Spool) {
 		v.Required("directory", schema.Text(&s.Directory))
-		v.Attr("size", size(&s.Size, 16<<20, 1<<50))
+		v.Attr("size", schema.Size(&s.Size, 16<<20, 1<<50))
 		v.Attr("mode", schema.Choice(&s.Mode, SpoolOverflow, SpoolAlways))
 		v.Attr("replay", schema.Integer(&s.Replay, 0, 100000000))
 	}))
 	v.Blocks("kafka", schema.Slice(&c.Kafkas, defaultKafka, func(k *Kafka) *string { return &k.Name }, visitKafka))
 	v.Blocks("file", schema.Slice(&c.Files, defaultFile, func(f *File) *string { return &f.Name }, func(v schema.Visitor, f *File) {
 		v.Required("path", schema.Text(&f.Path))
-		v.Attr("rotate", size(&f.Rotate, 0, 1<<50))
+		v.Attr("rotate", schema.Size(&f.Rotate, 0, 1<<50))
 		v.Attr("keep", schema.Integer(&f.Keep, 0, 1000))
 	}))
 	v.Blocks("clickhouse", schema.Slice(&c.ClickHouses, defaultClickHouse, func(c *ClickHouse) *string { return &c.Name }, visitClickHouse))
@@ -43,7 +43,7 @@ func (c *Config) visit(v schema.Visitor) {
 func visitListen(v schema.Visitor, l *Listen) {
 	v.Required("address", schema.Text(&l.Address))
 	v.Attr("sockets", schema.Integer(&l.Sockets, 1, 64))
-	v.Attr("receive_buffer", size(&l.ReceiveBuffer, 64<<10, 1<<30))
+	v.Attr("receive_buffer", schema.Size(&l.ReceiveBuffer, 64<<10, 1<<30))
 	v.Attr("allow", schema.Prefixes(&l.Allow))
 	v.Attr("exporter_limit", schema.Integer(&l.ExporterLimit, 0, 100000000))
 	v.Attr("streams", schema.Integer(&l.Streams, 1, 1000000))
@@ -57,7 +57,7 @@ func visitKafka(v schema.Visitor, k *Kafka) {
 	v.Attr("key", schema.Choice(&k.Key, KeyByFlow, KeyByNode, NoKey))
 	v.Attr("compression", schema.Choice(&k.Compression, LZ4, Zstd, NoCompression))
 	v.Attr("linger", schema.Duration(&k.Linger, 0, time.Minute))
-	v.Attr("buffer", size(&k.Buffer, 1<<20, 1<<40))
+	v.Attr("buffer", schema.Size(&k.Buffer, 1<<20, 1<<40))
 	v.Optional("tls", schema.Pointer(&k.TLS, func() TLS { return TLS{} }, visitTLS))
 	v.Optional("sasl", schema.Pointer(&k.SASL, func() SASL { return SASL{} }, func(v schema.Visitor, s *SASL) {
 		v.Required("mechanism", schema.Choice(&s.Mechanism, Plain, ScramSHA256, ScramSHA512, OAuthBearer))

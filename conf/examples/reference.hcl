@@ -108,6 +108,10 @@ flows {
   key          = "own"   # own | inner: flows in tunnels are told apart by what is inside, and by VNI
 }
 
+recorder {
+  memory = "64MiB"       # of each worker, for the packets that were reported last; 0: none
+}
+
 events {
   profile = "dc"         # dc | wan
   new_flow { rate = 20000 }

@@ -58,6 +58,7 @@ func (a *Appliance) workerConfig(c *conf.Config, w int, shared *engine.Shared) e
 		QueueID:    uint8(w),
 		Flows:      rules.Flows(c, seed),
 		Seed:       seed,
+		Recorder:   int(c.Recorder.Memory),
 		Clock:      a.clock,
 		WallClock:  a.wallClock.Offset,
 	}

@@ -123,6 +123,7 @@ func checkSummary(c *conf.Config) string {
 		fmt.Sprintf("flows about %s (%d x %d x %d bytes)", cli.Size(workers*c.Flows.Places()*flows.Bytes), workers, c.Flows.Places(), flows.Bytes),
 		fmt.Sprintf("up to %s more when all have events (%d bytes)", cli.Size(workers*c.Flows.Places()*flows.SideBytes), flows.SideBytes),
 		fmt.Sprintf("mbufs about %s (%d x %d bytes)", cli.Size(c.DPDK.Mbufs*c.DPDK.MbufBytes()), c.DPDK.Mbufs, c.DPDK.MbufBytes()),
+		fmt.Sprintf("recorder up to %s (%d x %s)", cli.Size(workers*int(c.Recorder.Memory)), workers, cli.Size(int(c.Recorder.Memory))),
 	})
 	line("start-up", []string{startUp(flows.StartTime(workers * c.Flows.Places()))})
 	return b.String()

@@ -12,7 +12,7 @@ import (
 // machineBlocks are the blocks of a configuration that name files, sockets, addresses to listen on, commands,
 // devices and memory, or say who may do what and what is logged. policyBlocks are all others.
 var (
-	machineBlocks = []string{"dpdk", "port", "bypass", "http", "notify", "log", "names"}
+	machineBlocks = []string{"dpdk", "port", "recorder", "bypass", "http", "notify", "log", "names"}
 	policyBlocks  = []string{"node", "link", "tap", "int", "node_model", "flows", "watch", "events", "report", "collector", "overload"}
 )
 

@@ -35,6 +35,8 @@ type Request struct {
 	Seconds    float64          `json:"seconds,omitempty"`     // and after so many seconds
 	Rate       float64          `json:"rate,omitempty"`        // most packets a second
 	SnapLength int              `json:"snap_length,omitempty"` // bytes of a packet; 0: all
+	Before     float64          `json:"before,omitempty"`      // packets that the flight recorder took in the last so many seconds, in place of those that come
+	Episode    uint32           `json:"episode,omitempty"`     // of these, packets that passed a queue in the episode of this number; 0: all
 }
 
 // Bounds and defaults of a request.
@@ -43,6 +45,7 @@ const (
 	maxSeconds     = 3600
 	defaultRate    = 10_000
 	maxRate        = 1_000_000
+	maxBefore      = 86400
 )
 
 // decode reads a request; an empty body asks for everything.
@@ -121,6 +124,12 @@ func (q *Request) checkNumbers() error {
 		return control.WrongField("rate", " = %g: must be 1 to %d packets a second", q.Rate, maxRate)
 	case q.SnapLength != 0 && (q.SnapLength < 14 || q.SnapLength > capture.MaxSnap):
 		return control.WrongField("snap_length", " = %d: must be 14 to %d bytes, or 0 for all of a packet", q.SnapLength, capture.MaxSnap)
+	case !(q.Before >= 0 && q.Before <= maxBefore):
+		return control.WrongField("before", " = %g: must be more than 0 seconds and at most %d", q.Before, maxBefore)
+	case q.Before == 0 && q.Episode != 0:
+		return control.WrongField("episode", " = %d: goes with before: live packets are not known by the number of an episode", q.Episode)
+	case q.Before > 0 && (q.Seconds != 0 || q.Rate != 0):
+		return control.WrongField("before", " = %g: goes without seconds and rate: what was recorded is there at once", q.Before)
 	}
 	if q.Seconds == 0 {
 		q.Seconds = defaultSeconds

@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
+	"time"
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/internal/progress"
@@ -18,8 +20,9 @@ import (
 // Options are the flags of the command.
 type Options struct {
 	Sink  client.Options
-	File  string // "-": standard output
-	Force bool   // replace File where there is one
+	File  string        // "-": standard output
+	Force bool          // replace File where there is one
+	Back  time.Duration // in place of Before
 	Request
 }
 
@@ -30,6 +33,9 @@ const path = "/api/v1/capture"
 func Run(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
 	if err := o.check(stdout); err != nil {
 		return err
+	}
+	if o.Before > 0 {
+		o.Seconds, o.Rate = 0, 0 // defaults of filter
 	}
 	sink, err := o.Sink.Open()
 	if err != nil {
@@ -59,7 +65,11 @@ func Run(ctx context.Context, stdout, stderr io.Writer, o *Options) error {
 	case readErr != nil:
 		return cli.Failed(fmt.Errorf("the capture breaks off after %s, which are in %s: %w; see the log of the sink", there, name, readErr))
 	}
-	fmt.Fprintf(cli.Printable(stderr), "%s in %s; %s\n", there, name, summary(trailer))
+	what := summary(trailer)
+	if o.Before > 0 {
+		what = recordedSummary(trailer, o.Back, out.packets)
+	}
+	fmt.Fprintf(cli.Printable(stderr), "%s in %s; %s\n", there, name, what)
 	return nil
 }
 
@@ -77,6 +87,10 @@ func (o *Options) check(stdout io.Writer) error {
 		return errors.New("-w FILE is missing: name the capture to write, or - for standard output")
 	case o.File == "-" && progress.IsTerminal(stdout):
 		return errors.New("-w -: standard output is a terminal, and the capture is binary: pipe it on, such as to tshark -r -, or name a file")
+	case o.Back < 0:
+		return fmt.Errorf("--before %v: must be how long ago, such as 30s", o.Back)
+	case o.Back > 0:
+		o.Before, o.Seconds, o.Rate = o.Back.Seconds(), 0, 0
 	case o.Rate == 0:
 		return fmt.Errorf("--rate 0: must be 1 to %d packets a second", maxRate)
 	case o.Seconds == 0:
@@ -152,6 +166,30 @@ func summary(h http.Header) string {
 	}
 	if n := h.Get(trailerRoom); n != "" && n != "0" {
 		s += fmt.Sprintf("; %s more were not taken from the sink in time", n)
+	}
+	return s
+}
+
+// recordedSummary says what there was in the flight recorder of the time that was asked for.
+func recordedSummary(h http.Header, before time.Duration, packets int) string {
+	reach, _ := strconv.ParseFloat(h.Get(trailerReach), 64)
+	back := time.Duration(reach * float64(time.Second)).Round(100 * time.Millisecond)
+	s := fmt.Sprintf("of the last %v", before)
+	switch held := h.Get(trailerHeld); {
+	case h.Get(trailerEnd) == "client":
+		s = "ended: the sink stops"
+	case packets > 0:
+	case held == "0":
+		s += ": nothing was reported in that time, and no queue was in an episode; ask for a longer time, or capture what comes, without --before"
+	default:
+		s += fmt.Sprintf(": none of the %s packets that were recorded then fits; widen the filter", held)
+	}
+	switch {
+	case reach == 0 || back >= before:
+	case h.Get(trailerOver) == "true":
+		s += fmt.Sprintf("; the recorder reaches only %v back: older packets are overwritten (recorder.memory)", back)
+	default:
+		s += fmt.Sprintf("; the sink started %v ago", back)
 	}
 	return s
 }

@@ -275,6 +275,9 @@ func comment(r *capture.Record) string {
 	if len(events) > 0 {
 		s += " events=" + strings.Join(events, ",")
 	}
+	if r.Episode != 0 {
+		s += fmt.Sprintf(" episode=%d", r.Episode)
+	}
 	if r.Malformed != inthdr.ReasonNone {
 		s += " malformed=" + r.Malformed.String()
 	}

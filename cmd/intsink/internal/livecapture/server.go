@@ -14,6 +14,7 @@ import (
 	"intsink/conf"
 	"intsink/engine"
 	"intsink/engine/aside/capture"
+	"intsink/engine/aside/recorder"
 )
 
 // Worker is the part of engine.Worker that captures packets.
@@ -21,12 +22,14 @@ type Worker interface{ Capture(*capture.Capture) }
 
 // Server answers requests for captures.
 type Server struct {
-	Workers []Worker
-	Config  func() *conf.Config // returns the configuration in force
-	Clock   func() int64        // the workers' clock
-	Control *control.Server     // decides who may capture
-	Version string
+	Workers   []Worker
+	Recorders []*recorder.Recorder // of the same workers
+	Config    func() *conf.Config  // returns the configuration in force
+	Clock     func() int64         // the workers' clock
+	Control   *control.Server      // decides who may capture
+	Version   string
 
+	reading sync.Mutex // held while the recorders are read
 	mu      sync.Mutex
 	who     string // who asked for the capture that runs; "": none runs
 	since   time.Time
@@ -78,6 +81,9 @@ func (s *Server) begin(who string, r *http.Request) control.Outcome {
 	if err != nil {
 		return control.WrongRequest(err)
 	}
+	if q.Before > 0 {
+		return s.recorded(q, &f, c)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.who != "" {
@@ -87,11 +93,16 @@ func (s *Server) begin(who string, r *http.Request) control.Outcome {
 		}
 	}
 	s.who, s.since = who, time.Now()
-	detail, _ := json.Marshal(q) // never fails: q has only texts and numbers
-	return control.Outcome{Result: control.WriteOK, Status: http.StatusOK, Detail: string(detail), Stream: func(w http.ResponseWriter, r *http.Request) {
+	return control.Outcome{Result: control.WriteOK, Status: http.StatusOK, Detail: detailOf(q), Stream: func(w http.ResponseWriter, r *http.Request) {
 		defer s.end()
 		(&stream{s: s, request: q, filter: f, config: c}).run(w, r)
 	}}
+}
+
+// detailOf is q for the log.
+func detailOf(q *Request) string {
+	detail, _ := json.Marshal(q) // never fails: q has only texts and numbers
+	return string(detail)
 }
 
 func (s *Server) end() {

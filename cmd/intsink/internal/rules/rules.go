@@ -86,7 +86,7 @@ func CollectorNames(c *conf.Config) []string {
 // a path in that block. Ports, memory and sockets are made at start and cannot change.
 var reloads = map[string]func(path string) bool{
 	"node": never, "dpdk": never, "port": never, "link": itsINT, "tap": itsINT,
-	"int": always, "node_model": always, "watch": always, "events": always, "log": always, "http": always, "notify": always,
+	"recorder": never, "int": always, "node_model": always, "watch": always, "events": always, "log": always, "http": always, "notify": always,
 	"overload": always, "bypass": always,
 	"report":    func(path string) bool { return path != "report.coalesce.max_bytes" },
 	"collector": always, // but for those by some ports: see byOtherPort

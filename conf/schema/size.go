@@ -1,17 +1,15 @@
-// Reads and writes sizes in collect's file, such as "10GiB".
+// Size: numbers of bytes, such as "10GiB".
 
-package collector
+package schema
 
 import (
 	"math"
 	"strconv"
 	"strings"
-
-	"intsink/conf/schema"
 )
 
-// size returns a number of bytes, such as "64MiB".
-func size(p *int64, min, max int64) schema.Value { return &sizeValue{p, min, max} }
+// Size is a number of bytes, such as "64MiB".
+func Size(p *int64, min, max int64) Value { return &sizeValue{p, min, max} }
 
 type sizeValue struct {
 	p        *int64
@@ -30,26 +28,27 @@ const sizeAccepted = `a size with a unit, such as "64MiB" or "10GiB"`
 func (s *sizeValue) Key() any { return s.p }
 
 // Read takes the value from the file.
-func (s *sizeValue) Read(x *schema.Expr) bool {
+func (s *sizeValue) Read(x *Expr) bool {
 	text, ok := x.TextOrNumber(sizeAccepted)
 	if !ok {
 		return false
 	}
-	n, ok := parseSize(text)
+	n, ok := ParseSize(text)
 	if !ok {
 		return x.Fail("must be %s", sizeAccepted)
 	}
 	if n < s.min || n > s.max {
-		return x.Fail("must be %s to %s", sizeText(s.min), sizeText(s.max))
+		return x.Fail("must be %s to %s", SizeText(s.min), SizeText(s.max))
 	}
 	*s.p = n
 	return true
 }
 
 // Write returns the value as the file would have it.
-func (s *sizeValue) Write() (string, bool) { return schema.Quote(sizeText(*s.p)), true }
+func (s *sizeValue) Write() (string, bool) { return Quote(SizeText(*s.p)), true }
 
-func parseSize(text string) (int64, bool) {
+// ParseSize reads what SizeText writes, and the like; false: it is no size.
+func ParseSize(text string) (int64, bool) {
 	if text == "0" {
 		return 0, true
 	}
@@ -67,7 +66,8 @@ func parseSize(text string) (int64, bool) {
 	return 0, false
 }
 
-func sizeText(n int64) string {
+// SizeText is n bytes as a file has it.
+func SizeText(n int64) string {
 	if n == 0 {
 		return "0"
 	}

@@ -1,0 +1,145 @@
+// recorded: answers with packets from before the request, out of the workers' flight recorders.
+
+package livecapture
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/rules"
+	"intsink/conf"
+	"intsink/engine"
+	"intsink/engine/aside/capture"
+	"intsink/engine/aside/recorder"
+)
+
+// Trailers of an answer with recorded packets: how many seconds the recorder reaches back, whether it has overwritten older
+// packets, or some while they were read, and how many packets of the time it had before the filter.
+const (
+	trailerReach = "Intsink-Recorder-Reach"
+	trailerOver  = "Intsink-Recorder-Overwritten"
+	trailerHeld  = "Intsink-Recorder-Held"
+)
+
+// RecordersOf returns the recorders of workers.
+func RecordersOf(all []*engine.Worker) (out []*recorder.Recorder) {
+	for _, w := range all {
+		out = append(out, w.Recorder)
+	}
+	return out
+}
+
+// past is the packets of all recorders, in the order of their times.
+type past struct {
+	filter  *capture.Filter
+	episode uint32
+	matcher *recorder.Matcher
+	readers []*recorder.Reader
+	heads   []capture.Record // the next packet of each
+	ready   []bool
+	held    int // packets that were read
+}
+
+func newPast(all []*recorder.Recorder, c *conf.Config, q *Request, f *capture.Filter, since int64) *past {
+	p := &past{filter: f, episode: q.Episode, matcher: rules.Of(c).Matcher(len(c.LinkNames())), heads: make([]capture.Record, len(all)), ready: make([]bool, len(all))}
+	for _, r := range all {
+		p.readers = append(p.readers, r.Read(since))
+	}
+	return p
+}
+
+// next returns the next packet that is wanted, valid until the next call; nil: there is none any more.
+func (p *past) next() *capture.Record {
+	for {
+		first := -1
+		for i, r := range p.readers {
+			if !p.ready[i] {
+				p.ready[i] = r.Next(&p.heads[i])
+			}
+			if p.ready[i] && (first < 0 || r.Now < p.readers[first].Now) {
+				first = i
+			}
+		}
+		if first < 0 {
+			return nil
+		}
+		p.ready[first] = false
+		p.held++
+		if x := &p.heads[first]; (p.episode == 0 || x.Episode == p.episode) && p.matcher.Fits(p.filter, x) {
+			x.Data = x.Data[:min(len(x.Data), p.filter.SnapLength)]
+			return x
+		}
+	}
+}
+
+// reach is since when all recorders have what they took, and whether one has overwritten older packets.
+func (s *Server) reach() (since int64, overwritten bool) {
+	for _, r := range s.Recorders {
+		at, over := r.Reach()
+		since, overwritten = max(since, at), overwritten || over
+	}
+	return since, overwritten
+}
+
+// recorded answers with what the recorders have.
+func (s *Server) recorded(q *Request, f *capture.Filter, c *conf.Config) control.Outcome {
+	if len(s.Recorders) == 0 || !s.Recorders[0].On() {
+		return control.Outcome{
+			Result: control.WriteRefused, Status: http.StatusConflict,
+			Error: `the flight recorder is off: write recorder { memory = "64MiB" } into the configuration, and restart`,
+		}
+	}
+	if !s.reading.TryLock() {
+		return control.Outcome{Result: control.WriteRefused, Status: http.StatusConflict, Error: "somebody reads the flight recorder at this moment: ask again"}
+	}
+	return control.Outcome{Result: control.WriteOK, Status: http.StatusOK, Detail: detailOf(q), Stream: func(w http.ResponseWriter, _ *http.Request) {
+		defer s.reading.Unlock()
+		now := s.Clock()
+		since, overwritten := s.reach()
+		t := &stream{s: s, request: q, filter: *f, config: c, control: http.NewResponseController(w)}
+		t.control.SetReadDeadline(time.Time{})
+		h := w.Header()
+		h.Set("Content-Type", "application/x-pcapng")
+		h.Set("Cache-Control", "no-store")
+		h.Set("Trailer", strings.Join([]string{trailerPackets, trailerEnd, trailerReach, trailerOver, trailerHeld}, ", "))
+		p := newPast(s.Recorders, c, q, f, now-int64(q.Before*1e9))
+		why := t.pastOf(w, p)
+		for _, r := range p.readers {
+			overwritten = overwritten || r.Missed
+		}
+		h.Set(trailerPackets, fmt.Sprint(t.written))
+		h.Set(trailerEnd, why)
+		h.Set(trailerReach, fmt.Sprintf("%.1f", float64(now-since)/1e9))
+		h.Set(trailerOver, fmt.Sprint(overwritten))
+		h.Set(trailerHeld, fmt.Sprint(p.held))
+	}}
+}
+
+// pastOf writes the packets of p, and says why it ends.
+func (t *stream) pastOf(w http.ResponseWriter, p *past) (why string) {
+	if t.head(w) != nil {
+		return "client"
+	}
+	for n := 0; !t.full(); n++ {
+		if n%perDeadline == 0 {
+			t.control.SetWriteDeadline(time.Now().Add(streamPatience))
+		}
+		x := p.next()
+		if x == nil {
+			if t.flush() != nil {
+				return "client"
+			}
+			return "recorded"
+		}
+		if t.write(x) != nil {
+			return "client"
+		}
+	}
+	if t.flush() != nil {
+		return "client"
+	}
+	return "count"
+}
