@@ -170,17 +170,44 @@ func (f check) clickhouse(c *ClickHouse) {
 		return
 	}
 	f.parameters(what, c, u)
-	if p := u.Port(); p == "9000" || p == "9440" {
-		f.ErrorAt([]any{&c.URL}, "%s: port %s is that of ClickHouse's native protocol; the HTTP interface has 8123, with TLS 8443", what, p)
-	}
+	f.native(&c.URL, what, u.Port())
+	f.replicas(what, c, u)
 	if u.User != nil {
 		f.ErrorAt([]any{&c.URL}, "%s: url has a user or password in it: write them as user and password_file", what)
 	}
 	if u.Scheme == "http" && c.TLS != nil {
 		f.ErrorAt([]any{&c.URL}, "%s: tls is for https, the url is http", what)
 	}
-	if u.Scheme == "http" && c.PasswordFile != "" && !strings.HasPrefix(u.Host, "127.") && u.Hostname() != "localhost" {
+	if u.Scheme == "http" && c.PasswordFile != "" && (len(c.Replicas) > 0 || !strings.HasPrefix(u.Host, "127.") && u.Hostname() != "localhost") {
 		f.WarnAt([]any{&c.URL}, "%s: the password goes over the network as it is: https hides it", what)
+	}
+}
+
+// native refuses the ports of the protocol that collect does not speak.
+func (f check) native(key any, what, port string) {
+	if port == "9000" || port == "9440" {
+		f.ErrorAt([]any{key}, "%s: port %s is that of ClickHouse's native protocol; the HTTP interface has 8123, with TLS 8443", what, port)
+	}
+}
+
+// replicas checks the servers beside that of the URL: each stands once.
+func (f check) replicas(what string, c *ClickHouse, u *url.URL) {
+	servers := map[string]bool{u.Host: true}
+	for i, s := range c.Replicas {
+		key := schema.ElementOf(&c.Replicas, i)
+		if strings.Contains(s, "/") {
+			f.ErrorAt([]any{key}, `%s: replica %s: write HOST:PORT alone; the rest is that of url`, what, schema.Quote(schema.Short(withoutPassword(s))))
+			continue
+		}
+		port, ok := f.endpoint(key, what+": replica", s, false)
+		if !ok {
+			continue
+		}
+		f.native(key, what, strconv.Itoa(int(port)))
+		if servers[s] {
+			f.ErrorAt([]any{key}, "%s: replica %s stands twice, or is the server of url", what, schema.Quote(s))
+		}
+		servers[s] = true
 	}
 }
 

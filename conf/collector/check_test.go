@@ -35,6 +35,9 @@ func TestDoubtfulConfigurations(t *testing.T) {
 	clickhouse := func(url string) string {
 		return "spool { directory = \".\" }\nclickhouse \"c\" { url = \"" + url + "\" }"
 	}
+	replicas := func(list string) string {
+		return "spool { directory = \".\" }\nclickhouse \"c\" {\n replicas = [" + list + "]\n url = \"https://ch:8443/?table=t\"\n}"
+	}
 	for _, c := range []struct{ name, blocks, want string }{
 		{"a mode that has no effect", out + `spool {
   directory = "."
@@ -60,6 +63,12 @@ func TestDoubtfulConfigurations(t *testing.T) {
 		{"a password in the URL", clickhouse("http://127.0.0.1:8123/?table=t&password=secret"), "3:24: error: clickhouse \"c\": url has the parameter password: servers and proxies log it"},
 		{"a user in the URL", clickhouse("http://127.0.0.1:8123/?table=t&user=x"), "url has the parameter user"},
 		{"the native protocol", clickhouse("http://127.0.0.1:9000/?table=t"), "port 9000 is that of ClickHouse's native protocol; the HTTP interface has 8123"},
+		{"a replica with a scheme", replicas(`"https://ch2:8443/"`), "4:14: error: clickhouse \"c\": replica \"https://ch2:8443/\": write HOST:PORT alone"},
+		{"a replica without a port", replicas(`"ch2"`), "4:14: error: clickhouse \"c\": replica \"ch2\": must be an address and a port"},
+		{"a replica twice", replicas(`"ch2:8443", "ch2:8443"`), "4:26: error: clickhouse \"c\": replica \"ch2:8443\" stands twice"},
+		{"the server of the URL as a replica", replicas(`"ch:8443"`), "or is the server of url"},
+		{"a replica's native protocol", replicas(`"ch2:9440"`), "4:14: error: clickhouse \"c\": port 9440"},
+		{"two replicas", replicas(`"ch2:8443", "[2001:db8::1]:8443"`), ""},
 		{"a password without user", "spool { directory = \".\" }\nclickhouse \"c\" {\n url = \"https://ch/?table=t\"\n password_file = \"real\"\n}", "warning: clickhouse \"c\": password_file without user"},
 		{"a token with a user", "spool { directory = \".\" }\nkafka \"k\" {\n brokers = [\"k:9092\"]\n tls {}\n sasl {\n mechanism = \"oauthbearer\"\n user = \"u\"\n password_file = \"real\"\n }\n}", "oauthbearer has none"},
 		{"a login without a user", "spool { directory = \".\" }\nkafka \"k\" {\n brokers = [\"k:9092\"]\n tls {}\n sasl {\n mechanism = \"plain\"\n password_file = \"real\"\n }\n}", "user belongs to plain and scram"},

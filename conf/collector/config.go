@@ -81,6 +81,7 @@ type File struct {
 type ClickHouse struct {
 	Name         string
 	URL          string
+	Replicas     []string // more servers with the table, HOST:PORT
 	User         string
 	PasswordFile string
 	Rows         int

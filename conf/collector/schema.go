@@ -75,6 +75,7 @@ func visitTLS(v schema.Visitor, t *TLS) {
 
 func visitClickHouse(v schema.Visitor, c *ClickHouse) {
 	v.Required("url", schema.Text(&c.URL))
+	v.Attr("replicas", schema.Texts(&c.Replicas))
 	v.Attr("user", schema.Text(&c.User))
 	v.Attr("password_file", schema.Text(&c.PasswordFile))
 	v.Attr("rows", schema.Integer(&c.Rows, 1, 1000000))

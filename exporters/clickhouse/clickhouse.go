@@ -18,7 +18,8 @@ import (
 
 // Config configures one output.
 type Config struct {
-	URL          string // with the parameter table: https://ch:8443/?table=int.reports
+	URL          string   // with the parameter table: https://ch:8443/?table=int.reports
+	Replicas     []string // HOST:PORT of more servers that have the table, for when that of URL does not take a block
 	User         string
 	PasswordFile string
 	TLS          *tls.Config
@@ -31,7 +32,9 @@ type Config struct {
 // Output inserts blocks, one after the other. It implements collect.Output.
 type Output struct {
 	c        Config
-	insert   *url.URL
+	insert   *url.URL // of the server in use
+	servers  []string // HOST:PORT of all
+	at       int      // index in servers of the one in use
 	table    string
 	compared bool // the table's columns were compared with the records since it last failed
 	client   *http.Client
@@ -65,7 +68,7 @@ func New(c Config) (*Output, error) {
 		q.Set(skip, "1")
 	}
 	u.RawQuery = q.Encode()
-	return &Output{c: c, insert: u, table: table, clock: time.Now, columns: record.NewColumns(), client: newClient(c.TLS)}, nil
+	return &Output{c: c, insert: u, servers: append([]string{u.Host}, c.Replicas...), table: table, clock: time.Now, columns: record.NewColumns(), client: newClient(c.TLS)}, nil
 }
 
 // newClient makes a client that follows no redirect: it would go on with a GET without the rows, take the

@@ -34,6 +34,7 @@ type insert struct {
 	cancel context.CancelFunc
 	next   time.Time // when the next attempt begins
 	wait   time.Duration
+	failed int // servers that have not taken it since the last wait
 }
 
 const (
@@ -79,7 +80,7 @@ func frames(block []byte) (body []byte) {
 func (i *insert) post() {
 	ctx, cancel := context.WithTimeout(context.Background(), i.o.c.Timeout)
 	i.done, i.cancel = make(chan error, 1), cancel
-	go func(done chan<- error) { done <- i.o.post(ctx, i.token, i.body) }(i.done)
+	go func(done chan<- error, server url.URL) { done <- i.o.post(ctx, server, i.token, i.body) }(i.done, *i.o.insert)
 }
 
 // poll takes the answer of the attempt under way, if it has come, or begins the next attempt
@@ -110,9 +111,14 @@ func (i *insert) answered(err error, now time.Time) {
 		return
 	}
 	i.o.compared = false // it may be another table when it takes rows again
-	i.next = now.Add(i.wait)
-	i.wait = min(2*i.wait, lastWait)
 	err = i.o.explain(err)
+	i.o.goOn()
+	if i.failed++; i.failed < len(i.o.servers) {
+		i.next = now // at once: the next server may be well
+	} else {
+		i.failed, i.next = 0, now.Add(i.wait)
+		i.wait = min(2*i.wait, lastWait)
+	}
 	for _, d := range i.block {
 		d.Retrying(err)
 	}
@@ -138,18 +144,17 @@ func (i *insert) giveUp() {
 // maxAnswer is how many bytes of the server's error message are read and logged.
 const maxAnswer = 400
 
-// post sends the block in one request and returns nil if the server took it.
-func (o *Output) post(ctx context.Context, token string, body []byte) error {
-	q := o.insert.Query()
+// post sends the block to a server in one request, and returns nil if the server took it.
+func (o *Output) post(ctx context.Context, server url.URL, token string, body []byte) error {
+	q := server.Query()
 	q.Set("insert_deduplication_token", token)
 	q.Set("decompress", "1") // the body is in frames
-	_, err := o.ask(ctx, q, body, maxAnswer)
+	_, err := o.ask(ctx, server, q, body, maxAnswer)
 	return err
 }
 
-// ask sends a request with these parameters, and returns the answer, of at most so many bytes.
-func (o *Output) ask(ctx context.Context, q url.Values, body []byte, most int64) (answer []byte, err error) {
-	u := *o.insert
+// ask sends a request with these parameters to a server, and returns the answer, of at most so many bytes.
+func (o *Output) ask(ctx context.Context, u url.URL, q url.Values, body []byte, most int64) (answer []byte, err error) {
 	u.RawQuery = q.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
 	if err != nil {

@@ -365,6 +365,59 @@ func TestWaitsBetweenAttempts(t *testing.T) {
 	h.wantAccounts(2, 0, 16)
 }
 
+// TestReplicas: a block that one server does not take goes to the next one at once, the same under the same token, and later
+// blocks stay there. When none takes it, all are tried after each wait.
+func TestReplicas(t *testing.T) {
+	first, second := newServer(t), newServer(t)
+	first.set(refuse(500, "Code: 242. Table is in readonly mode"))
+	h := newHand(t, first, Config{Rows: 2, Replicas: []string{strings.TrimPrefix(second.URL, "http://")}})
+	sent := func(s *server, n int) {
+		t.Helper()
+		if got := len(s.received()); got != n {
+			t.Errorf("%d attempts, want %d", got, n)
+		}
+	}
+	h.packets(1)
+	h.answered()
+	h.Tick() // no time passes
+	h.answered()
+	h.wantAccounts(2, 0, 2)
+	if a, b := first.received(), second.received(); a[0].token != b[0].token || !slices.Equal(a[0].ids, b[0].ids) {
+		t.Errorf("%q of %q, then %q of %q", a[0].token, a[0].ids, b[0].token, b[0].ids)
+	}
+	first.set(nil)
+	h.packets(1)
+	h.answered()
+	sent(first, 1) // though it is well again
+	sent(second, 2)
+	h.wantAccounts(4, 0, 2)
+
+	first.set(refuse(503, ""))
+	second.set(refuse(503, ""))
+	h.packets(1)
+	h.answered()
+	h.Tick()
+	h.answered()
+	h.pass(firstWait - 1)
+	if h.way.done != nil {
+		t.Error("tried again before the wait, though no server takes it")
+	}
+	h.pass(1)
+	h.answered()
+	second.set(nil)
+	first.set(nil)
+	h.Tick()
+	h.answered()
+	sent(first, 3)
+	sent(second, 4)
+	h.wantAccounts(6, 0, 8)
+	for _, server := range []*server{first, second} {
+		if name := strings.TrimPrefix(server.URL, "http://"); !strings.Contains(h.log.String(), name) {
+			t.Errorf("the log does not name %s: %s", name, h.log)
+		}
+	}
+}
+
 // TestAgain: of a delivery that was partly settled, the block has only the records to send again, and
 // counts only these.
 func TestAgain(t *testing.T) {

@@ -60,6 +60,13 @@ func (o *Output) explain(err error) error {
 	return fmt.Errorf("table %s at %s: %w", o.table, o.insert.Host, err)
 }
 
+// goOn makes the next server, in their order and round, the one in use: the next blocks stay with it. Whether a block
+// that one has stored without an answer is there twice is up to the table: replicas share the tokens of blocks.
+func (o *Output) goOn() {
+	o.at = (o.at + 1) % len(o.servers)
+	o.insert.Host = o.servers[o.at]
+}
+
 // compare asks, once after each time that the table began to take rows, which columns it has: those that it lacks are
 // dropped from every row without an error (input_format_skip_unknown_fields), so that an older table goes on working.
 func (o *Output) compare() {
@@ -67,12 +74,13 @@ func (o *Output) compare() {
 		return
 	}
 	o.compared = true
+	server := *o.insert
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), o.c.Timeout)
 		defer cancel()
-		q := o.insert.Query()
+		q := server.Query()
 		q.Set("query", "DESCRIBE TABLE "+quote(o.table)+" FORMAT JSONEachRow")
-		answer, err := o.ask(ctx, q, nil, 1<<20)
+		answer, err := o.ask(ctx, server, q, nil, 1<<20)
 		if err != nil { // a right that the user lacks, say: rows are taken nevertheless
 			return
 		}

@@ -49,7 +49,7 @@ func specs(c *collector.Config) (all []spec) {
 	}
 	for i := range c.ClickHouses {
 		h := c.ClickHouses[i]
-		s := spec{name: "clickhouse " + h.Name, config: h, files: contents(h.TLS), hosts: nameInURL(h.URL)}
+		s := spec{name: "clickhouse " + h.Name, config: h, files: contents(h.TLS), hosts: namesOf(&h)}
 		s.make = func(say func(string, ...any)) (collect.Output, error) { return makeClickHouse(&h, say) }
 		all = append(all, s)
 	}
@@ -75,16 +75,16 @@ func namesIn(endpoints ...string) (hosts []string) {
 	return hosts
 }
 
-// nameInURL is the host name that a client of a URL looks up; none where a proxy does that.
-func nameInURL(text string) []string {
-	u, err := url.Parse(text)
+// namesOf are the host names that a client of ClickHouse looks up; none where a proxy does that.
+func namesOf(h *collector.ClickHouse) []string {
+	u, err := url.Parse(h.URL)
 	if err != nil {
 		return nil
 	}
 	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); proxy != nil || err != nil {
 		return nil
 	}
-	return namesIn(net.JoinHostPort(u.Hostname(), ""))
+	return namesIn(append([]string{net.JoinHostPort(u.Hostname(), "")}, h.Replicas...)...)
 }
 
 // same reports whether s is as old in all that matters to a running output.
@@ -120,7 +120,7 @@ func makeKafka(k *collector.Kafka, format collect.Format, say func(msg string, a
 }
 
 func makeClickHouse(h *collector.ClickHouse, say func(msg string, args ...any)) (collect.Output, error) {
-	c := clickhouse.Config{URL: h.URL, User: h.User, PasswordFile: h.PasswordFile, Rows: h.Rows, Wait: h.Wait, Timeout: h.Timeout, Log: say}
+	c := clickhouse.Config{URL: h.URL, Replicas: h.Replicas, User: h.User, PasswordFile: h.PasswordFile, Rows: h.Rows, Wait: h.Wait, Timeout: h.Timeout, Log: say}
 	if h.PasswordFile != "" {
 		if _, err := plainfile.Read(h.PasswordFile); err != nil {
 			return nil, fmt.Errorf("password_file: %w", err)

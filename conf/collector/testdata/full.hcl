@@ -27,7 +27,10 @@ kafka "main" {
   }
 }
 file "archive" { path = "/var/log/intsink/reports.jsonl" }   # rotate, keep; "-" is stdout, "unix:PATH" a socket
-clickhouse "small" { url = "https://ch:8443/?table=int.reports" }
+clickhouse "small" {
+  url      = "https://ch1:8443/?table=int.reports"
+  replicas = ["ch2:8443"]
+}
 http { listen = "127.0.0.1:9466" }
 log {
   format = "json"
