@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,10 +43,32 @@ func (f check) all(c *Config) {
 		f.clickhouse(&c.ClickHouses[i])
 	}
 	conf.CheckNodes(f.File, c.NodeModels)
+	f.peers(c)
 	if c.HTTP.Listen != "" {
-		if _, ok := f.endpoint(&c.HTTP.Listen, "http: listen", c.HTTP.Listen, true); ok && !loopback(c.HTTP.Listen) {
+		if _, ok := f.endpoint(&c.HTTP.Listen, "http: listen", c.HTTP.Listen, true); ok && !loopback(c.HTTP.Listen) && len(c.Peers) == 0 {
 			f.WarnAt([]any{&c.HTTP.Listen}, "http: listen = %s: other machines can read the metrics; 127.0.0.1 keeps them to this one", schema.Quote(c.HTTP.Listen))
 		}
+	}
+}
+
+// maxPeers is how many other collectors one asks at most.
+const maxPeers = 63
+
+// peers checks the URLs of other collectors, and that they can ask this one.
+func (f check) peers(c *Config) {
+	if len(c.Peers) > maxPeers {
+		f.ErrorAt([]any{&c.Peers}, "peers: %d are too many: %d at most", len(c.Peers), maxPeers)
+	}
+	for i, p := range c.Peers {
+		key := schema.ElementOf(&c.Peers, i)
+		if u, err := url.Parse(p); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
+			f.ErrorAt([]any{key}, `peers: %s: must be the URL of another collector's http.listen, such as "http://192.0.2.12:9466"`, schema.Quote(schema.Short(withoutPassword(p))))
+		} else if slices.Contains(c.Peers[:i], p) {
+			f.ErrorAt([]any{key}, "peers: %s stands twice", schema.Quote(p))
+		}
+	}
+	if len(c.Peers) > 0 && (c.HTTP.Listen == "" || loopback(c.HTTP.Listen)) {
+		f.WarnAt([]any{&c.Peers}, "peers: the others cannot ask this collector: http { listen } has to be an address that they reach")
 	}
 }
 

@@ -35,6 +35,7 @@ func TestDoubtfulConfigurations(t *testing.T) {
 	clickhouse := func(url string) string {
 		return "spool { directory = \".\" }\nclickhouse \"c\" { url = \"" + url + "\" }"
 	}
+	const peers = out + "http { listen = \"192.0.2.1:9466\" }\n"
 	replicas := func(list string) string {
 		return "spool { directory = \".\" }\nclickhouse \"c\" {\n replicas = [" + list + "]\n url = \"https://ch:8443/?table=t\"\n}"
 	}
@@ -69,6 +70,9 @@ func TestDoubtfulConfigurations(t *testing.T) {
 		{"the server of the URL as a replica", replicas(`"ch:8443"`), "or is the server of url"},
 		{"a replica's native protocol", replicas(`"ch2:9440"`), "4:14: error: clickhouse \"c\": port 9440"},
 		{"two replicas", replicas(`"ch2:8443", "[2001:db8::1]:8443"`), ""},
+		{"a peer with a path", peers + `peers = ["http://c2:9466/metrics"]`, "error: peers: \"http://c2:9466/metrics\": must be the URL of another collector's http.listen"},
+		{"a peer twice", peers + `peers = ["http://c2:9466", "http://c2:9466"]`, "error: peers: \"http://c2:9466\" stands twice"},
+		{"peers that cannot ask", out + `peers = ["http://c2:9466"]`, "warning: peers: the others cannot ask this collector"},
 		{"a password without user", "spool { directory = \".\" }\nclickhouse \"c\" {\n url = \"https://ch/?table=t\"\n password_file = \"real\"\n}", "warning: clickhouse \"c\": password_file without user"},
 		{"a token with a user", "spool { directory = \".\" }\nkafka \"k\" {\n brokers = [\"k:9092\"]\n tls {}\n sasl {\n mechanism = \"oauthbearer\"\n user = \"u\"\n password_file = \"real\"\n }\n}", "oauthbearer has none"},
 		{"a login without a user", "spool { directory = \".\" }\nkafka \"k\" {\n brokers = [\"k:9092\"]\n tls {}\n sasl {\n mechanism = \"plain\"\n password_file = \"real\"\n }\n}", "user belongs to plain and scram"},

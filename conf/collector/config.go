@@ -21,6 +21,7 @@ type Config struct {
 	Files        []File
 	ClickHouses  []ClickHouse
 	HTTP         HTTP
+	Peers        []string // URLs of http.listen of other collectors behind the same addresses
 	Log          conf.Log // Format "auto": journal under systemd, text on a terminal, else JSON
 	NodeModels   []conf.NodeModel
 	Names        conf.Names // for those who read what is stored

@@ -32,6 +32,7 @@ func (c *Config) visit(v schema.Visitor) {
 		v.Attr("hosts", schema.Texts(&c.HTTP.Hosts))
 		v.Attr("series", schema.Integer(&c.HTTP.Series, 0, 1000000))
 	})
+	v.Attr("peers", schema.Texts(&c.Peers))
 	v.Block("log", &c.Log, func(v schema.Visitor) {
 		v.Attr("format", schema.Choice(&c.Log.Format, conf.AutoLog, conf.TextLog, conf.JSONLog, conf.JournalLog))
 		v.Attr("level", schema.Choice(&c.Log.Level, conf.DebugLog, conf.InfoLog, conf.WarnLog, conf.ErrorLog))

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"net/netip"
 	"slices"
 	"sync"
@@ -43,6 +44,7 @@ type Options struct {
 	Log     *Log
 	Flush   time.Duration // how long outputs may take to settle records at the end; 0: FlushTime
 	Stats   time.Duration // how often stats records are made; 0: statsPeriod
+	Peers   []Peer        // other collectors behind the same addresses, 64 at most: they are asked before a gap is told
 }
 
 // DefaultRecent is how many bytes of the latest batches are kept at most, unless Options.Recent is set.
@@ -71,6 +73,7 @@ type Collector struct {
 	feeds    []*feed
 	records  [record.NumTypes]uint64
 	episodes episodes
+	peers    peers
 	recent   recent
 	spoolErr uint64
 }
@@ -86,9 +89,13 @@ func Start(o Options) *Collector {
 	}
 	o.Stats = cmp.Or(o.Stats, statsPeriod)
 	c := &Collector{o: o, log: o.Log, began: time.Now(), ticking: make(chan struct{}), ticked: make(chan struct{}), leaving: map[string]chan struct{}{}}
+	c.peers.id = rand.Uint64()
 	opened := make([][]*socket, len(o.Listens)) // before the log says what the streams' last numbers were
 	for i, l := range o.Listens {
 		n := newListen(l)
+		if len(o.Peers) > 0 {
+			n.streams.Remember(time.Now().UnixNano(), c.peers.id)
+		}
 		if opened[i], n.why = openSockets(l.Address, l.Sockets, l.Buffer, l.Share); n.why == nil {
 			n.local = opened[i][0].local
 		}
@@ -100,11 +107,14 @@ func Start(o Options) *Collector {
 	c.recent.limit, c.recent.end = cmp.Or(o.Recent, DefaultRecent), c.o.Spool.End()
 	missing := c.resume()
 	c.SetOutputs(o.Outputs)
-	c.pushNotes(func(_ *listen, add addNote) { // with the first listen
+	c.startPeers()
+	c.pushNotes(func(l *listen, add addNote) {
 		for _, g := range missing {
-			add(g.Key, g.Start, gapNote(g))
+			if last := l == c.listens[len(c.listens)-1]; (g.Key.Collector == l.local || last) && !c.missed(l, g) {
+				add(g.Key, g.Start, gapNote(g))
+			}
 		}
-		missing = nil
+		missing = slices.DeleteFunc(missing, func(g streams.Gap) bool { return g.Key.Collector == l.local })
 	})
 	c.o.Spool.BeforeRemoval(func() { c.keepState(false) })
 	if err := c.o.Spool.Sync(); err != nil { // the outputs' positions are there before the first entry
@@ -300,6 +310,7 @@ func (c *Collector) tick() {
 // Options.Stats after it has made them.
 func (c *Collector) tickAt(now, stats time.Time) time.Time {
 	c.expire(int64(now.Sub(c.began)))
+	c.settle(int64(now.Sub(c.began)), false)
 	c.tellEpisodes(now.Sub(c.began))
 	if now.Before(stats) {
 		return stats
@@ -315,7 +326,11 @@ func (c *Collector) tickAt(now, stats time.Time) time.Time {
 // records.
 func (c *Collector) expire(monotonic int64) {
 	c.pushNotes(func(l *listen, add addNote) {
-		l.streams.Expire(monotonic, func(g streams.Gap) { add(g.Key, g.Start, gapNote(g)) })
+		l.streams.Expire(monotonic, func(g streams.Gap) {
+			if !c.missed(l, g) {
+				add(g.Key, g.Start, gapNote(g))
+			}
+		})
 	})
 }
 
@@ -373,6 +388,7 @@ func (c *Collector) Stop() error {
 	close(c.ticking)
 	<-c.ticked
 	c.expire(math.MaxInt64) // what is missing now comes no more, or to the next process
+	c.lastQuestions()
 	c.tellEpisodes(math.MaxInt64)
 	c.tell()
 	ctx, cancel := context.WithTimeout(context.Background(), c.o.Flush)

@@ -33,6 +33,7 @@ type listen struct {
 	refused   [NumRefusals]uint64
 	overflows uint64
 	packets   uint64 // datagrams that were accepted
+	elsewhere uint64 // report packets that are missing here, and came to another collector
 	twins     uint64 // times that two sinks were found to share address, node and hw_id
 }
 
@@ -113,7 +114,11 @@ func (c *Collector) receive(l *listen, s *socket) {
 func (c *Collector) admit(l *listen, s *socket, m *maker, datagrams []datagram, taken []incoming, gaps []streams.Gap) ([]incoming, []streams.Gap) {
 	allow := *l.allow.Load()
 	now := int64(time.Since(c.began))
-	gap := func(g streams.Gap) { gaps = append(gaps, g) }
+	gap := func(g streams.Gap) {
+		if !c.missed(l, g) {
+			gaps = append(gaps, g)
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l.datagrams += uint64(len(datagrams))
@@ -143,7 +148,11 @@ func (c *Collector) admit(l *listen, s *socket, m *maker, datagrams []datagram, 
 			}
 			continue
 		}
+		began := st.Received == 0
 		taken = append(taken, incoming{d, st, st.See(h, times, gap)})
+		if began {
+			c.beganHere(l, st.Key, st.Start(), taken[len(taken)-1].place.Sequence, d.arrived)
+		}
 		if st.TwinsFound() {
 			l.twins++
 			c.log.out.Warn("two sinks share an address, node id and hw_id: losses of either may not be seen; give each sink its own node { id }",

@@ -27,6 +27,7 @@ type ListenSnapshot struct {
 	Datagrams uint64
 	Packets   uint64
 	Refused   [NumRefusals]uint64
+	Elsewhere uint64 // report packets that are missing here, and came to another collector
 	Overflows uint64 // datagrams lost because a socket's buffer was full; the kernel says so with the next one
 	Streams   []StreamSnapshot
 	Gone      streams.Counts // of streams that made room for others
@@ -62,7 +63,7 @@ func (c *Collector) Snapshot() Snapshot {
 	for _, l := range c.listens {
 		ls := ListenSnapshot{
 			Name: l.Name, Why: l.why, Sockets: len(l.sockets),
-			Datagrams: l.datagrams - l.inHand, Packets: l.packets, Refused: l.refused, Overflows: l.overflows, Gone: l.streams.Gone, Twins: l.twins, Exporters: len(l.exporters.buckets),
+			Datagrams: l.datagrams - l.inHand, Packets: l.packets, Refused: l.refused, Overflows: l.overflows, Elsewhere: l.elsewhere, Gone: l.streams.Gone, Twins: l.twins, Exporters: len(l.exporters.buckets),
 		}
 		if len(l.sockets) > 0 {
 			ls.Buffer = l.sockets[0].buffer

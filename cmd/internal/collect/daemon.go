@@ -89,6 +89,7 @@ func start(c *collector.Config, version string, strict bool) (*daemon, error) {
 		}
 		o.Spool, o.Replay, o.State = d.spool, s.Replay, filepath.Join(s.Directory, "streams.json")
 	}
+	o.Peers = peersOf(c)
 	d.collector = collect.Start(o)
 	d.reloaded.Store(time.Now().Unix())
 	d.openHTTP()
@@ -214,6 +215,8 @@ func needsRestart(old, c *collector.Config) string {
 		return "listen, but for allow,"
 	case !reflect.DeepEqual(old.Spool, c.Spool):
 		return "spool"
+	case !reflect.DeepEqual(old.Peers, c.Peers):
+		return "peers"
 	case !reflect.DeepEqual(old.HTTP, c.HTTP):
 		return "http"
 	case old.Sink != c.Sink:

@@ -63,6 +63,7 @@ var listenColumns = []column[collect.ListenSnapshot]{
 	{"stream_restarts_total", "counter", "Sinks that began to count anew.", sum(func(s *collect.StreamSnapshot) uint64 { return s.Restarts })},
 	{"unknown_gaps_total", "counter", "Outages after which it is not known how many report packets were lost.", sum(func(s *collect.StreamSnapshot) uint64 { return s.Unknown })},
 	{"twin_report_packets_total", "counter", "Report packets with the number of another one and other contents: of a second sink.", sum(func(s *collect.StreamSnapshot) uint64 { return s.Twins })},
+	{"elsewhere_report_packets_total", "counter", "Report packets that are missing here, and came to another collector behind the same address.", func(l *collect.ListenSnapshot) float64 { return float64(l.Elsewhere) }},
 	{"twin_sinks_total", "counter", "Times that two sinks were found to share address, node id and hw_id.", func(l *collect.ListenSnapshot) float64 { return float64(l.Twins) }},
 }
 

@@ -86,6 +86,7 @@ func (d *daemon) handler() http.Handler {
 	})
 	mux.HandleFunc("GET /api/v1/schema/{name}", schemaFile)
 	mux.HandleFunc("GET /api/v1/names", d.writeNames)
+	mux.HandleFunc("POST "+seenPath, d.answerPeer)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "/metrics\n/healthz\n/readyz\n/api/v1/schema\n/api/v1/names\n")
 	})

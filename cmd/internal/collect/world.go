@@ -191,6 +191,9 @@ func (d *daemon) tellDegraded() {
 		d.parts.Set("output", s.Outputs[i].Name, d.world.fault(&s.Outputs[i]))
 	}
 	d.parts.Keep("output", names)
+	for peer, why := range d.collector.PeerFaults() {
+		d.parts.Set("peer", peer, why)
+	}
 	if d.spool != nil {
 		d.parts.Set("spool", d.began.Spool.Directory, d.spool.Failing())
 	}

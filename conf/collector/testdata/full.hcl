@@ -32,6 +32,7 @@ clickhouse "small" {
   replicas = ["ch2:8443"]
 }
 http { listen = "127.0.0.1:9466" }
+peers = ["http://192.0.2.12:9466"]
 log {
   format = "json"
   level  = "warn"

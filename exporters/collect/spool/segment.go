@@ -12,6 +12,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"intsink/exporters/collect/streams"
 )
 
 // segment is a run of entries: a file, or memory where there is no folder or the disk takes nothing.
@@ -207,6 +209,24 @@ func (s *Spool) missingBefore() (m merger) {
 		m.addAll(g.stillMissing())
 	}
 	return m
+}
+
+// Explained takes note of report packets that are missing here and need no telling by the next process: another collector has
+// them, or a record says that it is not known. Of those from before the segment that is written, it remembers nothing.
+func (s *Spool) Explained(gaps []streams.Gap) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.last()
+	if g == nil {
+		return
+	}
+	var ranges []Range
+	for _, x := range gaps {
+		ranges = append(ranges, Range{Gap: streams.Gap{Key: x.Key, Start: x.Start, First: x.First, Last: x.Last}, Packets: x.Last - x.First + 1})
+	}
+	left := without(g.missing.all, ranges)
+	g.missing = merger{}
+	g.missing.addAll(left)
 }
 
 // noteMissing takes note of the numbers that e says are missing in front of it. They are few: gap records tell of them

@@ -58,7 +58,7 @@ func (s *Stream) comesRound(now Times) bool {
 func (s *Stream) beginUnknown(h Header, now Times, gap func(Gap)) Place {
 	s.expire(math.MaxInt64, gap) // the missing numbers will not come any more
 	s.Unknown++
-	gap(Gap{s.Key, s.start, s.next, 0, true})
+	gap(Gap{Key: s.Key, Start: s.start, First: s.next, Unknown: true})
 	if s.row.goesOn(h.Sequence, now) {
 		return s.beginRow(h, now, gap)
 	}
@@ -166,8 +166,7 @@ func (s *Stream) beginAnew(h Header, now Times, gap func(Gap)) Place {
 	used := s.used(now)
 	s.expire(math.MaxInt64, gap) // the missing numbers will not come any more
 	if ahead <= s.mask()/2 && (first >= nearStart || float64(ahead) <= 2*used) {
-		s.Lost += ahead
-		gap(Gap{s.Key, s.start, s.next, s.next + ahead - 1, false})
+		s.lose(hole{first: s.next, last: s.next + ahead - 1, before: s.newest.Arrived, after: now.Arrived}, gap)
 	} else {
 		s.Restarts++
 	}

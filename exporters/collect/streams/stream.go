@@ -21,6 +21,8 @@ const (
 type hole struct {
 	first, last uint64
 	since       int64 // when the hole was found, by the monotonic clock
+	before      int64 // when the packet in front of it came, and the one behind it: Unix nanoseconds
+	after       int64
 }
 
 // Stream is the state of one sequence.
@@ -42,6 +44,7 @@ type Stream struct {
 	twins    twins
 	head     *head      // of all streams with this label
 	owner    netip.Addr // whose share of the table it takes
+	memory   *memory    // of the numbers that came; nil: the table does not remember
 	seen     [window / 64]uint64
 	prints   [prints]uint32
 }
@@ -61,6 +64,9 @@ func (s *Stream) begin(h Header, now Times) {
 	s.first, s.next = s.number(&h), s.number(&h)
 	clear(s.seen[:])
 	clear(s.prints[:])
+	if s.memory != nil { // its numbers were those of another start
+		s.remember(now.Arrived)
+	}
 	s.holes, s.copies, s.resuming, s.row = s.holes[:0], 0, false, row{}
 	s.pace.begin(s.next, now)
 }
@@ -107,9 +113,10 @@ func (s *Stream) take(h Header, now Times, gap func(Gap)) Place {
 		ahead = 0
 	}
 	if ahead > 0 {
-		s.skip(ahead, now.Monotonic, gap)
+		s.skip(ahead, now, gap)
 	}
 	s.mark(s.next)
+	s.memory.add(s.next, now.Arrived)
 	s.prints[s.next%prints] = h.Print
 	s.newest = now
 	s.next++
@@ -144,6 +151,7 @@ func (s *Stream) behind(back uint64, h Header, now Times) Place {
 	if back <= window {
 		s.mark(n)
 	}
+	s.memory.add(n, now.Arrived)
 	if back <= prints {
 		s.prints[n%prints] = h.Print
 	}
@@ -151,11 +159,11 @@ func (s *Stream) behind(back uint64, h Header, now Times) Place {
 }
 
 // skip opens a hole of n numbers, from next on.
-func (s *Stream) skip(n uint64, monotonic int64, gap func(Gap)) {
+func (s *Stream) skip(n uint64, now Times, gap func(Gap)) {
 	if len(s.holes) >= maxHoles {
 		s.giveUp(1, gap)
 	}
-	s.holes = append(s.holes, hole{s.next, s.next + n - 1, monotonic})
+	s.holes = append(s.holes, hole{s.next, s.next + n - 1, now.Monotonic, s.newest.Arrived, now.Arrived})
 	for i := range min(n, window) {
 		at := (s.next + i) % window
 		s.seen[at/64] &^= 1 << (at % 64)
@@ -205,10 +213,22 @@ func (s *Stream) expire(before int64, gap func(Gap)) {
 // giveUp counts the numbers of the first n holes as lost.
 func (s *Stream) giveUp(n int, gap func(Gap)) {
 	for _, h := range s.holes[:n] {
-		s.Lost += h.last - h.first + 1
-		gap(Gap{s.Key, s.start, h.first, h.last, false})
+		s.lose(h, gap)
 	}
 	s.holes = append(s.holes[:0], s.holes[n:]...)
+}
+
+// lose counts the numbers of a hole as lost, and calls gap. Where the table remembers, whoever asks other collectors
+// counts those that they do not have (Table.Lose).
+func (s *Stream) lose(h hole, gap func(Gap)) {
+	g := Gap{Key: s.Key, Start: s.start, First: h.first, Last: h.last}
+	if s.memory == nil {
+		s.Lost += g.Count()
+	} else {
+		g.Before, g.After = h.before, h.after
+		s.memory.claims = append(s.memory.claims, h.claim())
+	}
+	gap(g)
 }
 
 func (s *Stream) mark(n uint64)         { s.seen[n%window/64] |= 1 << (n % 64) }

@@ -28,6 +28,10 @@ type Gap struct {
 
 	// Unknown: it is not known how many packets are missing from First on. Last is 0.
 	Unknown bool `json:"unknown,omitempty"`
+
+	// Of a table that remembers: when the packets in front of and behind the gap came, Unix nanoseconds; 0: not known.
+	Before int64 `json:"-"`
+	After  int64 `json:"-"`
 }
 
 // Count returns how many report packets the gap has; 0: it is not known.
@@ -74,6 +78,8 @@ type Table struct {
 	owned   map[netip.Addr]int
 	max     int
 	share   int      // most streams of one exporter address
+	since   int64    // it remembers what came since, Unix nanoseconds; 0: it does not
+	id      uint64   // among collectors that ask each other
 	last    *Stream  // the stream of the latest packet: most packets follow one of their own stream
 	search  [2]int64 // no stream that may go is searched for before, by the monotonic clock: in all, in an exporter's share
 }
@@ -119,6 +125,7 @@ func (t *Table) Add(k Key, h Header, now Times) *Stream {
 		return nil
 	}
 	s := newStream(k, h, now)
+	s.remember(t.since)
 	s.Restarts = t.earlier(s)
 	s.head = t.heads[k.label()]
 	if s.head == nil {
@@ -183,6 +190,9 @@ func (t *Table) evict(exporter netip.Addr, own bool, monotonic int64) bool {
 	}
 	for _, s := range gone {
 		t.remove(s)
+		if t.since > 0 {
+			t.since = max(t.since, s.newest.Arrived)
+		}
 	}
 	return len(gone) > 0
 }
@@ -287,6 +297,9 @@ func (t *Table) Resume(states []State, exact bool, now Times) {
 		}
 		s.pace = pace{s.newest.Monotonic, s.next, st.Pace}
 		s.head.current = s
+		if t.since > 0 {
+			s.remember(now.Arrived)
+		}
 		for i := range s.seen { // take all earlier numbers for numbers that came
 			s.seen[i] = ^uint64(0)
 		}
