@@ -25,8 +25,10 @@ type PeerQuestion struct {
 	streams.Question
 }
 
+// MaxQuestions is how many questions a request of a collector to another has at most.
+const MaxQuestions = 1000
+
 const (
-	maxQuestions = 1000               // in one request, of a collector to another
 	maxPending   = 1 << 16            // questions that wait for answers; beyond, nobody is asked
 	peerTimeout  = 5 * time.Second    // for one request
 	peerPatience = time.Minute        // how long a collector that does not answer is waited for
@@ -126,7 +128,7 @@ func (c *Collector) ask(ctx context.Context, i int) {
 			c.answered(i, batch, answers, err)
 			if err != nil {
 				next = peerPause
-			} else if len(batch) == maxQuestions {
+			} else if len(batch) == MaxQuestions {
 				next = 0
 			}
 		}
@@ -147,7 +149,7 @@ func (c *Collector) due(i int) (batch []*question, questions []PeerQuestion) {
 		questions = append(questions, PeerQuestion{q.l.Name, streams.Question{
 			Key: q.gap.Key, First: q.gap.First, Last: q.gap.Last, Before: q.gap.Before, After: q.gap.After, Asker: c.peers.id, Highest: q.highest,
 		}})
-		if len(batch) == maxQuestions {
+		if len(batch) == MaxQuestions {
 			break
 		}
 	}

@@ -70,6 +70,10 @@ func (d *daemon) answerPeer(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	if len(q) > collect.MaxQuestions {
+		http.Error(w, fmt.Sprintf("%d questions are more than %d", len(q), collect.MaxQuestions), http.StatusRequestEntityTooLarge)
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	json.NewEncoder(w).Encode(d.collector.Answer(q))
 }

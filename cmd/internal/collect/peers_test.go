@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"intsink/exporters/collect"
 )
 
 // TestPeers: report packets of a stream that went to another collector for a while are not told as lost.
@@ -25,9 +27,11 @@ func TestPeers(t *testing.T) {
 		write(t, config, string(text)+fmt.Sprintf("peers = [%q]\n", urls[1-i]))
 		all = append(all, launch(t, config))
 	}
-	all[0].send(0, 50)
-	all[1].send(50, 100)
-	all[0].send(100, 150)
+	for i, n := range []float64{50, 50, 100} { // each is there before somebody asks for it, a second later
+		p := all[i%2]
+		p.send(uint32(i*50), uint32(i*50+50))
+		p.wait("the packets are taken", func() bool { return p.metric(`intcollect_report_packets_total{listen="reports"}`) == n })
+	}
 	all[0].wait("the packets are found elsewhere", func() bool {
 		return all[0].metric(`intcollect_elsewhere_report_packets_total{listen="reports"}`) == 50
 	})
@@ -36,6 +40,10 @@ func TestPeers(t *testing.T) {
 	}
 	if resp, err := http.Post(urls[0]+seenPath, "application/json", strings.NewReader("[{")); err != nil || resp.StatusCode != http.StatusBadRequest {
 		t.Errorf("nonsense: %v %v", resp, err)
+	}
+	many := "[{}" + strings.Repeat(",{}", collect.MaxQuestions) + "]"
+	if resp, err := http.Post(urls[0]+seenPath, "application/json", strings.NewReader(many)); err != nil || resp.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("too many questions: %v %v", resp, err)
 	}
 	for i, p := range all {
 		if code := p.end(syscall.SIGTERM); code != 0 {
