@@ -19,10 +19,11 @@ func newIncidentCommand() *cobra.Command {
 the network slow for them, where, and by how much. The page has each hop and segment of
 their paths beside what is usual there, the problems and congested queues that they met,
 and how much is known. Its first line is one of three: network slow at a place; network
-normal, look at the hosts; not enough coverage to say.
+normal, look at the hosts; not enough coverage to say. Of a node that is gone it says that.
 
 --from and --to are times (2026-11-22T03:31:09Z, or 03:31:09 for the last one, UTC) or how
 long ago (10m, the default of --from); the sink keeps a day. The paths are those that the flows are on now.
+Of flows that have ended it has what episodes, problems and changes of paths say.
 
 Exit codes: 0 success, 1 the sink does not answer, 2 wrong usage.`,
 		Example: `  intsink incident --flow 10.0.0.1,10.1.0.1

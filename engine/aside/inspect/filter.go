@@ -55,19 +55,23 @@ func (p *Prefix) contains(version uint8, a [2]uint64) bool {
 
 // match reports whether f is selected. watch is the index of Filter.Watch.
 func (c *Filter) match(f *flows.Flow, watch int, generation uint16) bool {
-	k := &f.Key
 	switch {
 	case c.Watch != "" && (int(f.Watch) != watch || f.Generation != generation),
-		!c.Source.contains(k.Version(), k.Src()), !c.Destination.contains(k.Version(), k.Dst()),
-		!c.Address.contains(k.Version(), k.Src()) && !c.Address.contains(k.Version(), k.Dst()),
-		c.Protocol != nil && *c.Protocol != k.Proto(),
-		c.Port != nil && *c.Port != k.SrcPort() && *c.Port != k.DstPort(),
-		c.SourcePort != nil && *c.SourcePort != k.SrcPort(), c.DestPort != nil && *c.DestPort != k.DstPort(),
+		!c.Fits(&f.Key),
 		c.MinLatency > 0 && (!f.EndKnown() || f.EndRef < c.MinLatency),
 		c.MinHop > 0 && !c.isSlow(f):
 		return false
 	}
 	return !c.ByPath || c.onPath(f)
+}
+
+// Fits reports whether the filter's addresses, ports and protocol select a flow with key k.
+func (c *Filter) Fits(k *flows.Key) bool {
+	return c.Source.contains(k.Version(), k.Src()) && c.Destination.contains(k.Version(), k.Dst()) &&
+		(c.Address.contains(k.Version(), k.Src()) || c.Address.contains(k.Version(), k.Dst())) &&
+		(c.Protocol == nil || *c.Protocol == k.Proto()) &&
+		(c.Port == nil || *c.Port == k.SrcPort() || *c.Port == k.DstPort()) &&
+		(c.SourcePort == nil || *c.SourcePort == k.SrcPort()) && (c.DestPort == nil || *c.DestPort == k.DstPort())
 }
 
 // isSlow reports whether some hop's latency, as last reported, is MinHop or more.

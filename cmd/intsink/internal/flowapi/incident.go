@@ -22,6 +22,7 @@ import (
 const (
 	NetworkSlow   = "network_slow"
 	NetworkNormal = "network_normal"
+	NodeIsGone    = "node_gone"
 	CannotSay     = "cannot_say"
 )
 
@@ -31,10 +32,10 @@ type Incident struct {
 	To       time.Time          `json:"to"`
 	About    string             `json:"about"`
 	Verdict  string             `json:"verdict"`
-	At       string             `json:"at,omitempty"` // of network_slow: the place that is worst
+	At       string             `json:"at,omitempty"` // of network_slow: the place that is worst; of node_gone: the node
 	Why      []string           `json:"why"`          // the numbers that decide
-	Flows    []string           `json:"flows"`        // the ids of those with the most packets
-	Paths    []PathItem         `json:"paths"`        // that they are on now
+	Flows    []string           `json:"flows"`        // the ids of those with the most packets, then of those that are gone
+	Paths    []PathItem         `json:"paths"`        // that they are on now; of those that are gone, the last that is known
 	Places   []PlaceItem        `json:"places"`       // hops and segments of these paths
 	Problems []*problem.Problem `json:"problems"`     // that were there
 	Episodes []*EpisodeItem     `json:"episodes"`     // that these flows met
@@ -46,7 +47,8 @@ type Incident struct {
 
 // CoverageItem says how much is known.
 type CoverageItem struct {
-	Flows        int `json:"flows"`         // that were found
+	Flows        int `json:"flows"`         // that were found in the tables
+	Gone         int `json:"gone"`          // that are in no table any more, and that something of this time names
 	WithoutPath  int `json:"without_path"`  // whose INT does not tell their path
 	Places       int `json:"places"`        // hops and segments of the paths
 	Told         int `json:"told"`          // of places, how many had a sample in the time
@@ -89,10 +91,16 @@ func (in *API) incident(ctx context.Context, p *parameters) (any, error) {
 		return nil, badRequest("%v", strings.NewReplacer("since", "from", "until", "to").Replace(err.Error()))
 	}
 	x := &Incident{From: from.UTC(), To: to.UTC(), About: about, Why: []string{}, Flows: []string{}, Paths: []PathItem{}, Places: []PlaceItem{}, Problems: []*problem.Problem{}, Episodes: []*EpisodeItem{}}
+	complete := filters[0].Node == nil
 	for i := range filters {
-		if err := in.addFlows(ctx, x, &filters[i]); err != nil {
+		all, err := in.addFlows(ctx, x, &filters[i])
+		if err != nil {
 			return nil, err
 		}
+		complete = complete && all
+	}
+	if complete {
+		in.addGone(x, filters)
 	}
 	in.addPlaces(x, spans, filters[0].Node)
 	in.addEpisodes(x)
@@ -171,13 +179,12 @@ func bothWays(key *flows.Key) []inspect.Filter {
 	return []inspect.Filter{forth, back}
 }
 
-// addFlows adds the flows that a filter selects, and their paths.
-func (in *API) addFlows(ctx context.Context, x *Incident, f *inspect.Filter) error {
+// addFlows adds the flows that a filter selects, and their paths. all: there are no more than these.
+func (in *API) addFlows(ctx context.Context, x *Incident, f *inspect.Filter) (all bool, err error) {
 	var onPaths [][]uint64
 	if f.ByPath {
-		var err error
 		if onPaths, err = in.onPaths(ctx, &wayFilter{node: f.Node}); err != nil {
-			return err
+			return false, err
 		}
 	}
 	questions, err := in.ask(ctx, func(worker int) *inspect.Query {
@@ -189,10 +196,12 @@ func (in *API) addFlows(ctx context.Context, x *Incident, f *inspect.Filter) err
 		return q
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
 	known := waysOf(questions)
+	all = true
 	for worker, q := range questions {
+		all = all && q.Matched <= mostIncidentFlows
 		for _, found := range q.Best() {
 			flow := &found.Flow
 			x.Coverage.Flows++
@@ -205,7 +214,7 @@ func (in *API) addFlows(ctx context.Context, x *Incident, f *inspect.Filter) err
 			x.addPath(newPathItem(worker, flow.Paths[0].Hash, known[worker][flow.Paths[0].Hash]))
 		}
 	}
-	return nil
+	return all, nil
 }
 
 func (x *Incident) addPath(item PathItem) {
@@ -285,57 +294,4 @@ func (in *API) placeItem(kind, name string, p usual.Place, spans []*series.Span)
 		item.times = float64(worst) / float64(max(v.Latency.Median, 1))
 	}
 	return item
-}
-
-// addEpisodes adds episodes in the time that one of the flows filled, or waited in.
-func (in *API) addEpisodes(x *Incident) {
-	mine := map[string]bool{}
-	for _, f := range x.Flows {
-		mine[f] = true
-	}
-	b := in.workers[0].Episodes()
-	ended, _ := b.Ended(0)
-	for _, r := range append(ended, b.Open()...) {
-		e := NewEpisodeItem(&r)
-		if e.Begin.After(x.To) || e.End != nil && e.End.Before(x.From) || r.PeakOccupancy != 0 && !in.usualOccupancy(r.Queue).IsFuller(r.PeakOccupancy) { // else its node was slow
-			continue
-		}
-		met := false
-		for _, c := range e.Culprits {
-			met = met || mine[c.Flow]
-		}
-		for _, v := range e.Victims {
-			met = met || mine[v.Flow]
-		}
-		if met && len(x.Episodes) < maxLimit {
-			e.Windows = nil
-			x.Episodes = append(x.Episodes, e)
-		}
-	}
-}
-
-// addProblems adds the problems of the network that were in the time, at a node of the paths.
-func (in *API) addProblems(x *Incident) {
-	if in.Problems == nil {
-		return
-	}
-	nodes := map[string]bool{}
-	for i := range x.Paths {
-		for _, n := range x.Paths[i].Nodes {
-			nodes[fmt.Sprint(n.Node)] = true
-		}
-	}
-	for _, p := range in.Problems() {
-		if p.Since.After(x.To) || p.Until != nil && p.Until.Before(x.From) {
-			continue
-		}
-		x.lossNow = x.lossNow || p.Kind == problem.LossBetween
-		if len(p.Place) == 0 {
-			continue
-		}
-		switch first := p.Place[0]; {
-		case first.What == "node" && nodes[first.ID], first.What == "from" && len(p.Place) > 1 && nodes[first.ID] && nodes[p.Place[1].ID]:
-			x.Problems = append(x.Problems, p)
-		}
-	}
 }

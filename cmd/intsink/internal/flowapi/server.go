@@ -27,11 +27,15 @@ type API struct {
 	turns   turns         // workers answer one request at a time
 
 	Problems func() []*problem.Problem               // of the sink and the network, of the last day; nil: nobody looks
+	Changes  Changes                                 // of paths, of the last day; nil: nobody looks
 	Page     func(x *Incident, format string) string // an incident for people: as text, or a page of HTML
 
 	Counts *series.Counts // what there is a history of besides places; whoever looks at counters fills it
 	Wall   func() int64   // by how much the wall clock is ahead of clock; nil: by nothing
 }
+
+// Changes shows changes of paths, the newest first, until see returns false.
+type Changes func(see func(at time.Time, flows []string, from, to *inspect.Path) bool)
 
 func (in *API) ahead() int64 {
 	if in.Wall == nil {

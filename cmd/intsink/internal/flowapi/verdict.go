@@ -3,6 +3,7 @@
 package flowapi
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -12,6 +13,9 @@ import (
 
 // judge decides. Something that is slow decides alone; that nothing is slow is said only where everything was looked at.
 func (x *Incident) judge() {
+	if c := &x.Coverage; c.Gone > 0 {
+		x.say("%d of these flows ended, or have no room in the table any more: episodes, problems and changes of paths of this time name them", c.Gone)
+	}
 	if x.Verdict, x.At = NetworkSlow, ""; x.isSlow() {
 		return
 	}
@@ -58,6 +62,11 @@ func (x *Incident) isSlow() bool {
 				x.At = p.Where()
 			}
 			x.say("%s: %s", p.Where(), p.What)
+		case problem.SlowHop, problem.SlowSegment:
+			if x.Coverage.Gone > 0 && x.names(p) {
+				x.At = cmp.Or(x.At, p.Where())
+				x.say("%s: %s, %s", p.Where(), p.What, p.Amount())
+			}
 		}
 	}
 	if x.Lost > 0 && x.lossNow {
@@ -89,10 +98,15 @@ func (x *Incident) slowNodes() {
 func (x *Incident) lacks() bool {
 	c, said := &x.Coverage, len(x.Why)
 	switch {
+	case c.Flows == 0 && c.Gone == 0:
+		x.say("no such flow is known: none with INT is in the table now, and nothing that was kept of this time names one")
 	case c.Flows == 0:
-		x.say("no such flow is known: none with INT came lately")
-	case c.WithoutPath > 0:
+		x.say("whether packets of these flows were lost is not known any more")
+	case c.WithoutPath > 0 && c.Gone == 0:
 		x.say("the path of %d of %d flows is not known: their INT is cut, or has no node ids", c.WithoutPath, c.Flows)
+	}
+	if c.WithoutPath > 0 && c.Gone > 0 {
+		x.say("the path of %d of %d flows is not known", c.WithoutPath, c.Flows+c.Gone)
 	}
 	if c.Told < c.Places {
 		x.say("%d of %d hops and segments had no sample with a latency in this time", c.Places-c.Told, c.Places)
@@ -116,7 +130,7 @@ func times(p *PlaceItem) string {
 func ns(v uint32) string { return problem.Latency(float64(v)) }
 
 // words are the verdicts as people read them.
-var words = map[string]string{NetworkSlow: "network slow at %s", NetworkNormal: "network normal: look at the hosts", CannotSay: "not enough coverage to say"}
+var words = map[string]string{NodeIsGone: "%s is gone: no packet comes through it", NetworkSlow: "network slow at %s", NetworkNormal: "network normal: look at the hosts", CannotSay: "not enough coverage to say"}
 
 // Title is the verdict as people read it.
 func (x *Incident) Title() string { return strings.Replace(words[x.Verdict], "%s", x.At, 1) }

@@ -89,8 +89,8 @@ func (in *API) sayWhereNode(x *Incident, node uint32) {
 			if p.Kind != problem.NodeGone || p.Until != nil || len(p.Place) == 0 || p.Place[0].ID != strconv.FormatUint(uint64(node), 10) {
 				continue
 			}
-			x.Problems = append(x.Problems, p)
-			x.say("node %d is gone: no packet comes through it since %s", node, p.Since.UTC().Format(clock))
+			x.Verdict, x.At, x.Problems = NodeIsGone, p.Where(), append(x.Problems, p)
+			x.say("the last packet came through it at %s", p.Since.UTC().Format(clock))
 			x.say("its flows went from %s to %s: %s", p.Evidence.From, p.Evidence.To, p.FlowsText())
 			return
 		}

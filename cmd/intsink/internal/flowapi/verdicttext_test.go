@@ -35,13 +35,13 @@ func TestWhereNode(t *testing.T) {
 		Evidence: problem.Evidence{From: "102 > 203", To: "102 > 204", Flows: []string{"a", "b"}}}
 	in := &API{Problems: func() []*problem.Problem { return []*problem.Problem{gone} }}
 	for node, want := range map[uint32]string{
-		203: "node 203 is gone: no packet comes through it since 04:04:50|its flows went from 102 > 203 to 102 > 204: a b",
+		203: "the last packet came through it at 04:04:50|its flows went from 102 > 203 to 102 > 204: a b",
 		999: "no flow passes node 999 now, and none left it in the last day: intsink paths has the nodes that there are",
 	} {
 		x := &Incident{Why: []string{"no such flow is known"}}
 		in.sayWhereNode(x, node)
-		if got := strings.Join(x.Why, "|"); got != want || len(x.Problems) != map[uint32]int{203: 1}[node] {
-			t.Errorf("%s, with %d problems", got, len(x.Problems))
+		if got := strings.Join(x.Why, "|"); got != want || len(x.Problems) != map[uint32]int{203: 1}[node] || (node == 203) != (x.Title() == "node 203 is gone: no packet comes through it") {
+			t.Errorf("%q: %s, with %d problems", x.Title(), got, len(x.Problems))
 		}
 	}
 }
@@ -80,6 +80,40 @@ func TestClockTime(t *testing.T) {
 		p := &parameters{values: map[string][]string{"from": {text}}}
 		if got := p.when("from", now, now).UTC().Format(time.RFC3339); p.err != nil || got != want {
 			t.Errorf("%s: %s, %v", text, got, p.err)
+		}
+	}
+}
+
+// TestLossElsewhere: packets that were lost on other paths say nothing of these flows; losses without a place do, unless they name
+// all their flows.
+func TestLossElsewhere(t *testing.T) {
+	place := func(from, to string) []problem.Part {
+		return []problem.Part{{What: "from", ID: from}, {What: "to", ID: to}}
+	}
+	many := make([]string, problem.MostFlows)
+	for name, c := range map[string]struct {
+		problem problem.Problem
+		lost    bool
+		shown   int
+	}{
+		"on the path":             {problem.Problem{Place: place("101", "301")}, true, 1},
+		"of its last hop":         {problem.Problem{Place: place("301", "301")}, true, 1},
+		"backwards":               {problem.Problem{Place: place("301", "101")}, false, 0},
+		"from one to the other":   {problem.Problem{Place: place("101", "302")}, false, 0},
+		"elsewhere":               {problem.Problem{Place: place("103", "303")}, false, 0},
+		"elsewhere, of this flow": {problem.Problem{Place: place("103", "303"), Evidence: problem.Evidence{Flows: []string{"f"}}}, true, 1},
+		"somewhere, of others":    {problem.Problem{Evidence: problem.Evidence{Flows: []string{"g"}}}, false, 0},
+		"somewhere, of this flow": {problem.Problem{Evidence: problem.Evidence{Flows: []string{"f"}}}, true, 0},
+		"somewhere, of many":      {problem.Problem{Evidence: problem.Evidence{Flows: many}}, true, 0},
+		"before":                  {problem.Problem{Place: place("101", "301"), Until: new(time.Unix(5, 0))}, false, 0},
+	} {
+		c.problem.Kind = problem.LossBetween
+		in := &API{Problems: func() []*problem.Problem { return []*problem.Problem{&c.problem} }}
+		x := &Incident{From: time.Unix(10, 0), To: time.Unix(20, 0), Flows: []string{"f"}, Paths: []PathItem{
+			{Nodes: []pathHopItem{{Node: 101}, {Node: 201}, {Node: 301}}}, {Nodes: []pathHopItem{{Node: 102}, {Node: 302}}},
+		}}
+		if in.addProblems(x); x.lossNow != c.lost || len(x.Problems) != c.shown {
+			t.Errorf("%s: lost %v, %d problems", name, x.lossNow, len(x.Problems))
 		}
 	}
 }

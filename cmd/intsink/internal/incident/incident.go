@@ -82,7 +82,11 @@ func text(x *flowapi.Incident, book *names.Book) string {
 		fmt.Fprintf(&b, "\nproblem %d, %s to %s: %s", p.ID, p.Since.Format("15:04:05"), until, strings.TrimSuffix(own.Where()+": "+p.What+", "+p.Amount(), ", "))
 	}
 	c := &x.Coverage
-	fmt.Fprintf(&b, "\ncoverage: %s, %d of unknown path; %d of %d hops and segments had samples in this time", cli.Count(c.Flows, "flow"), c.WithoutPath, c.Told, c.Places)
+	gone := ""
+	if c.Gone > 0 {
+		gone = fmt.Sprintf(", %d more that ended", c.Gone)
+	}
+	fmt.Fprintf(&b, "\ncoverage: %s%s, %d of unknown path; %d of %d hops and segments had samples in this time", cli.Count(c.Flows, "flow"), gone, c.WithoutPath, c.Told, c.Places)
 	if c.WithoutUsual > 0 {
 		fmt.Fprintf(&b, ", of %d of them it is not learned yet what is usual", c.WithoutUsual)
 	}

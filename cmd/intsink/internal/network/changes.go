@@ -36,7 +36,7 @@ type ring struct {
 // add takes up the change of one flow.
 func (r *ring) add(now time.Time, flow string, from, to *inspect.Path) {
 	for i := 1; i <= min(len(r.all), 64); i++ { // the last ones
-		c := &r.all[(r.next+len(r.all)-i)%len(r.all)]
+		c := r.back(i)
 		if now.Sub(c.at) > together {
 			break
 		}
@@ -56,6 +56,21 @@ func (r *ring) add(now time.Time, flow string, from, to *inspect.Path) {
 	r.all[r.next] = c
 	r.next = (r.next + 1) % ringSize
 }
+
+// EachChange shows the last changes of paths to see, the newest first, until that returns false: when, some of the flows, and
+// their ways before and then. What is shown is see's only until it returns.
+func (x *Network) EachChange(see func(at time.Time, flows []string, from, to *inspect.Path) bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i := 1; i <= len(x.changes.all); i++ {
+		if c := x.changes.back(i); !see(c.at, c.flows, &c.from, &c.to) {
+			return
+		}
+	}
+}
+
+// back is the entry that is the n-th from the end.
+func (r *ring) back(n int) *change { return &r.all[(r.next+len(r.all)-n)%len(r.all)] }
 
 // changeItem is an entry in JSON.
 type changeItem struct {
@@ -104,7 +119,7 @@ func (x *Network) serveChanges(w http.ResponseWriter, r *http.Request) {
 	x.mu.Lock()
 	items := []changeItem{}
 	for i := 1; i <= len(x.changes.all) && len(items) < limit; i++ {
-		c := &x.changes.all[(x.changes.next+len(x.changes.all)-i)%len(x.changes.all)]
+		c := x.changes.back(i)
 		if c.at.Before(since) {
 			break
 		}

@@ -94,3 +94,32 @@ func TestIncident(t *testing.T) {
 		}
 	}
 }
+
+// TestIncidentOfFlowsThatEnded: what is kept of a time names flows that are in no table any more: who filled a queue, and what
+// way a flow took that changed it; of others it is said that nobody knows them.
+func TestIncidentOfFlowsThatEnded(t *testing.T) {
+	s := newScene(t, 1, 0xfd00)
+	s.pass(120, 0.2)
+	s.fill, s.move = true, true
+	s.pass(20, 1)
+	s.fill, s.absent = false, func(flow int) bool { return flow == 60 || flow == 6 || flow == 9 }
+	s.pass(60, 0.2)
+	for name, c := range map[string]struct {
+		flow                 int
+		query, verdict, says string
+		gone, paths          int
+	}{
+		"filled a queue":          {60, "from=5m", flowapi.NetworkSlow, "udp:10.0.0.61:1060-10.9.0.61:80 filled it", 1, 0},
+		"changed its way":         {6, "from=5m", flowapi.CannotSay, "whether packets of these flows were lost is not known any more", 1, 1},
+		"long before":             {60, "from=5m&to=2m", flowapi.CannotSay, "no such flow is known", 0, 0},
+		"nothing happened to it":  {9, "from=5m", flowapi.CannotSay, "no such flow is known", 0, 0},
+		"one that is still there": {3, "from=5m", flowapi.NetworkNormal, "none was slow", 0, 1},
+	} {
+		s.packet(c.flow)
+		w := s.ask("/api/v1/incident?flow=" + s.sources[c.flow].Src.String() + "," + s.sources[c.flow].Dst.String() + "&" + c.query)
+		var x flowapi.Incident
+		if err := json.Unmarshal(w.Body.Bytes(), &x); err != nil || x.Verdict != c.verdict || !strings.Contains(strings.Join(x.Why, "; "), c.says) || x.Coverage.Gone != c.gone || len(x.Flows) != x.Coverage.Flows+c.gone || len(x.Paths) != c.paths {
+			t.Errorf("%s: %s %q, %+v, %d paths (%v), want %s %q, %d gone", name, x.Verdict, x.Why, x.Coverage, len(x.Paths), err, c.verdict, c.says, c.gone)
+		}
+	}
+}

@@ -128,7 +128,7 @@ func (s *Source) routes() *router {
 		s.Network = network.New()
 	}
 	s.api = flowapi.New(s.Workers, s.Clock)
-	s.api.Wall, s.api.Problems, s.api.Page = s.WallClock, s.Problems.All, s.incident
+	s.api.Wall, s.api.Problems, s.api.Changes, s.api.Page = s.WallClock, s.Problems.All, s.Network.EachChange, s.incident
 	mux, questions := newRouter(), s.questions()
 	mux.patterns = questions.patterns
 	shared := sharing.New(questions, func(r *http.Request) string { // those on the socket come before all others, and wait for none

@@ -98,7 +98,7 @@ func (p *Problem) FlowsText() string {
 	switch n := len(p.Evidence.Flows); {
 	case n > 0 && p.Unit == "flows" && p.Value != nil && int(*p.Value) > n:
 		text += fmt.Sprintf(" and %d more", int(*p.Value)-n)
-	case n == maxFlows && p.Unit != "flows":
+	case n == MostFlows && p.Unit != "flows":
 		text += " and perhaps more"
 	}
 	return text

@@ -113,7 +113,7 @@ func TestBounds(t *testing.T) {
 		t.Errorf("%d after a day", n)
 	}
 	e := Evidence{Why: strings.Repeat("x", 9999), Flows: make([]string, 99)}.bounded()
-	if len(e.Why) > maxText+3 || len(e.Flows) != maxFlows {
+	if len(e.Why) > maxText+3 || len(e.Flows) != MostFlows {
 		t.Errorf("%d bytes, %d flows", len(e.Why), len(e.Flows))
 	}
 }

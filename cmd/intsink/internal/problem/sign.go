@@ -57,14 +57,14 @@ func (s *Sign) problem(now time.Time) Problem {
 
 // Bounds of what one problem holds: evidence comes from the network.
 const (
-	maxFlows  = 8
+	MostFlows = 8
 	maxShares = 5
 	maxText   = 240 // bytes
 )
 
 // bounded is e with no more in it than a problem may hold.
 func (e Evidence) bounded() Evidence {
-	e.Flows = e.Flows[:min(len(e.Flows), maxFlows)]
+	e.Flows = e.Flows[:min(len(e.Flows), MostFlows)]
 	e.Culprits, e.Victims = e.Culprits[:min(len(e.Culprits), maxShares)], e.Victims[:min(len(e.Victims), maxShares)]
 	for _, text := range []*string{&e.Why, &e.From, &e.To} {
 		if len(*text) > maxText {
