@@ -203,14 +203,17 @@ static inline bool is_over(const struct fast_view *b, const struct fast_template
 {
 	const uint32_t unknown = UINT32_MAX, unknown_occupancy = 0xffffff, factor = p->factor;
 	const struct fast_model *m = model_of(b, be32(hop));
-	const struct fast_limit *usual = factor ? limit_of(b, t, hop) : NULL;
 	const uint32_t latency = latency_of(t, hop);
+	const struct fast_limit *usual = NULL;
 	if (latency != unknown) {
-		uint32_t x = scaled(latency, m->latency), most = factor ? times(__atomic_load_n(&usual->latency, __ATOMIC_RELAXED), factor) : 0;
-		if (x >= most && x >= p->latency)
-			return true;
-		if (factor && x < p->latency) // the floor
+		uint32_t x = scaled(latency, m->latency);
+		if (factor && x < p->latency) // the floor: most hops need no look at what is usual
 			return false;
+		usual = factor ? limit_of(b, t, hop) : NULL;
+		if (x >= p->latency && x >= (factor ? times(__atomic_load_n(&usual->latency, __ATOMIC_RELAXED), factor) : 0))
+			return true;
+	} else if (factor) {
+		usual = limit_of(b, t, hop);
 	}
 	if (!t->queue)
 		return false;
