@@ -99,9 +99,10 @@ bench-throughput: bench-tools ## search for the rate without loss and with 0.5 %
 	$(THROUGHPUT) $(BENCH)
 
 bench-results: bench-tools ## run bench-all, bench-latency and bench-throughput with few rounds and write bench/RESULTS.md: 12 minutes, on a quiet machine (ROUNDS=2)
-	bin/bench/compare --rows all --rounds $(or $(ROUNDS),2) --seconds 1s --warmup 300ms --instructions bin/bench/instructions --results bench/RESULTS.md
-	bin/bench/latency --seconds 2s --results bench/RESULTS.md
 	scripts/deps.sh bench
+	bin/bench/compare --testpmd io,macswap,5tswap,csum,ovs --rows all --rounds $(or $(ROUNDS),2) --seconds 1s --warmup 300ms --instructions bin/bench/instructions --results bench/RESULTS.md
+	bin/bench/instructions --growth --results bench/RESULTS.md
+	bin/bench/latency --seconds 2s --results bench/RESULTS.md
 	$(THROUGHPUT) --sizes 138 --seconds 0.5 --resolution 0.05 --results bench/RESULTS.md
 	$(GO) run ./bench/cmd/chart
 

@@ -29,7 +29,7 @@ test=(
 vm=(qemu-system-x86 debootstrap openssh-client iproute2)
 
 # The search of bench/throughput.py: one package of PyPI, into bin/bench/python.
-bench=(python3-pip)
+bench=(python3-pip openvswitch-switch-dpdk)
 search=mlrsearch==1.2.1
 
 [[ $# -gt 0 ]] || set -- test

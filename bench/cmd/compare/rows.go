@@ -12,11 +12,14 @@ type row struct {
 	title   string
 	spec    traffic.Spec
 	workers int
-	mode    string // of testpmd; empty: intsink
+	mode    string // of testpmd, or openVswitch; empty: intsink
 	task    task
 	base    *row // testpmd io on the same input
 	runs    []outcome
 }
+
+// openVswitch is the mode of a row of Open vSwitch in place of testpmd.
+const openVswitch = "ovs"
 
 // outcome is the result of one run. All values except the rate are per packet.
 type outcome struct {
@@ -47,7 +50,11 @@ func plan(tasks []task, modes []string) []*row {
 			rows = append(rows, base)
 			for _, mode := range modes {
 				if len(bases) == 1 && mode != "io" {
-					rows = append(rows, &row{title: "testpmd " + mode, spec: in.spec, workers: in.workers, mode: mode, base: base})
+					title := "testpmd " + mode
+					if mode == openVswitch {
+						title = "Open vSwitch"
+					}
+					rows = append(rows, &row{title: title, spec: in.spec, workers: in.workers, mode: mode, base: base})
 				}
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"intsink/bench/internal/dut"
+	"intsink/bench/internal/traffic"
 )
 
 // session holds the values that all runs share.
@@ -33,6 +34,9 @@ func (s *session) start(r *row) (dut.DUT, error) {
 	setup.Lcores = s.lcores[:r.workers]
 	setup.Network, setup.Host = dut.PcapLoop(s.captures[r.spec], r.workers), dut.Discard
 	setup.Mbufs = s.mbufs(r)
+	if r.mode == openVswitch {
+		return dut.StartOVS(&setup, traffic.UDPPort)
+	}
 	if r.mode != "" {
 		return dut.StartTestpmd(&setup, r.mode)
 	}

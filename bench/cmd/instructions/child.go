@@ -16,6 +16,7 @@ import (
 	"intsink/engine"
 	"intsink/engine/aside/capture"
 	"intsink/engine/aside/inspect"
+	"intsink/engine/aside/mitigate"
 	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
@@ -174,14 +175,21 @@ func newScene(r *row) (*scene, error) {
 	if r.rules != nil {
 		r.rules(rules)
 	}
+	links := []burst.Link{{Name: "edge", Network: s.port, Host: quiet{s.port}, NetworkID: 1, HostID: 2, Mitigation: r.mitigations != nil}}
+	for i := 1; i < r.links; i++ {
+		links = append(links, burst.Link{Name: fmt.Sprint("quiet", i), Network: quiet{s.port}, Host: quiet{s.port}, NetworkID: uint16(2*i + 1), HostID: uint16(2*i + 2)})
+	}
 	s.worker = engine.NewWorker(engine.WorkerConfig{
-		Links:   []burst.Link{{Name: "edge", Network: s.port, Host: quiet{s.port}, NetworkID: 1, HostID: 2}},
+		Links:   links,
 		Outlets: []reporting.Outlet{{Ring: s.ring}}, PacketPool: packets, ReportPool: s.reports,
 		NodeID: 1, Seed: 7, Rules: rules, Clock: func() int64 { return s.now }, Recorder: recorderBytes,
 		Flows: flows.Config{Capacity: 65536, Seed: 7, IdleTimeout: 30e9},
 	})
 	if r.parse {
 		s.worker.ParseAll()
+	}
+	if r.mitigations != nil {
+		s.worker.Mitigation.Mitigate(mitigate.New(r.mitigations))
 	}
 	if s.worker.Questions.Feed.Want(0); r.page {
 		s.worker.Questions.Feed.Want(event.AllEvents)

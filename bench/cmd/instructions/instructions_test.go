@@ -3,9 +3,11 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -42,13 +44,23 @@ func TestTrace(t *testing.T) {
 
 // The other rows come to their first marker: frames are stripped, reports built.
 func TestScenes(t *testing.T) {
-	for i := range rows {
-		s, err := newScene(&rows[i])
+	all := slices.Clone(rows)
+	for _, c := range curves { // the ends of each
+		for _, n := range []int{c.points[0], c.points[len(c.points)-1]} {
+			r, ok := pointNamed(fmt.Sprintf("%s:%d", c.name, n))
+			if !ok {
+				t.Fatalf("no point %s:%d", c.name, n)
+			}
+			all = append(all, r)
+		}
+	}
+	for i := range all {
+		s, err := newScene(&all[i])
 		if err == nil {
 			err = s.check()
 		}
 		if err != nil {
-			t.Errorf("%s: %v", rows[i].name, err)
+			t.Errorf("%s: %v", all[i].name, err)
 		}
 	}
 }

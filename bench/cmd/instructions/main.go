@@ -35,10 +35,15 @@ func run() error {
 	only := flag.String("rows", "", "rows to count, comma separated; empty: all of "+strings.Join(rowNames(), ","))
 	functions := flag.Int("functions", 0, "list that many functions of each row, the most expensive first")
 	asJSON := flag.Bool("json", false, "print the counts as one JSON object, and compare nothing")
+	grow := flag.Bool("growth", false, "count what more hops, bytes, watches, rules and links cost, and compare nothing")
+	file := flag.String("results", "", "with -growth: also replace the section growth of this file")
 	child := flag.String("child", "", "be the process that is counted, on this row")
 	flag.Parse()
 	if *child != "" {
 		return runChild(*child)
+	}
+	if *grow {
+		return printGrowth(*file)
 	}
 	rows, err := rowsNamed(*only)
 	if err != nil {

@@ -33,9 +33,12 @@ type row struct {
 	page    bool                // a page is open: what is reported goes into the feed of events, too
 	parse   bool                // no packet takes the fast path
 	capture *capture.Filter     // a capture runs, and is read as fast as it fills
-	bursts  int                 // that are counted; 0: two
-	pause   int64               // without packets before those that are counted, nanoseconds
-	against string              // the row that this one may cost hostileMost times as much as
+
+	mitigations []*mitigate.Rule
+	bursts      int    // that are counted; 0: two
+	pause       int64  // without packets before those that are counted, nanoseconds
+	links       int    // 0: one
+	against     string // the row that this one may cost hostileMost times as much as
 }
 
 // counted returns how many bursts are counted. Two: flows behave alike.
@@ -247,6 +250,10 @@ func rowsNamed(list string) ([]row, error) {
 	var picked []row
 	for name := range strings.SplitSeq(list, ",") {
 		i := slices.IndexFunc(rows, func(r row) bool { return r.name == name })
+		if point, ok := pointNamed(name); ok {
+			picked = append(picked, point)
+			continue
+		}
 		if i < 0 {
 			return nil, fmt.Errorf("no row %q; there are %s", name, strings.Join(rowNames(), ", "))
 		}
