@@ -51,8 +51,8 @@ func TestWorkersShareEpisodes(t *testing.T) {
 	}
 	step(0, 1e6, 9000, 10, "congestion Q F")
 	step(1, 1e6, 9000, 10, "congestion Q F")
-	step(1, 1e6, 9000, 10, "congestion Q F")
-	step(0, 1e6, 9000, 10)
+	step(1, 1e6, 9000, 10)
+	step(0, 1e6, 9000, 10, "congestion Q F")
 	for range 5 {
 		step(0, 600e6, 9000, 10)
 	}

@@ -16,6 +16,8 @@ type queueID struct {
 type queueState struct {
 	raised    bool
 	used      int // reports of the quota that were used
+	over      int // packets over a threshold since the onset, first ones of flows left out
+	shown     int // the value of the worst that counted as evidence
 	last      int64
 	occupancy int           // last known
 	latency   time.Duration // of the hop, last known
@@ -23,8 +25,7 @@ type queueState struct {
 	occupancyAt, latencyAt int64 // when a packet of the episode last told them
 }
 
-// congestion decides on congestion: the onset, packets over raise while the quota lasts, and the
-// clear.
+// congestion decides on congestion: the onset, evidence while the quota lasts, and the clear.
 func (m *Model) congestion(e *Expect, p *Policy, k *Packet, fresh bool) {
 	if !m.wants(p, Congestion) || !k.has(bitNode|bitInterfaces) {
 		return
@@ -66,6 +67,10 @@ func (m *Model) sampleQueue(e *Expect, p *Policy, k *Packet, h *intgen.Hop, fres
 		q.latency, q.latencyAt = time.Duration(h.LatencyNs), k.Time
 		over = over || q.latency >= p.CongestionRaiseLatency
 	}
+	worst := int(occupancy) // what a packet is judged by: the latency, where there is a threshold for it
+	if watchesLatency && hasLatency {
+		worst = int(h.LatencyNs)
+	}
 	old := func(at int64) bool { return at == 0 || time.Duration(k.Time-at) >= p.CongestionTimeout }
 	below := (!watchesOccupancy || q.occupancy <= p.CongestionClear || old(q.occupancyAt)) &&
 		(!watchesLatency || 2*q.latency < p.CongestionRaiseLatency || old(q.latencyAt))
@@ -76,15 +81,10 @@ func (m *Model) sampleQueue(e *Expect, p *Policy, k *Packet, h *intgen.Hop, fres
 	}
 	switch {
 	case !q.raised && over:
-		q.raised, q.used = true, 1
-		if q.occupancyAt != k.Time {
-			q.occupancyAt = 0
-		}
-		if q.latencyAt != k.Time {
-			q.latencyAt = 0
-		}
+		q.begin(k.Time, worst)
 		once("onset")
 	case q.raised && over && fresh: // a first packet is not reported and uses nothing of the quota
+	case q.raised && over && !q.isEvidence(worst):
 	case q.raised && over && q.used < p.CongestionQuota:
 		q.used++
 		once("lasts")
@@ -94,6 +94,29 @@ func (m *Model) sampleQueue(e *Expect, p *Policy, k *Packet, h *intgen.Hop, fres
 		q.raised = false
 		once("clear")
 	}
+}
+
+// begin makes a packet the onset of an episode; what others told before it counts no longer.
+func (q *queueState) begin(now int64, worst int) {
+	q.raised, q.used, q.over, q.shown = true, 1, 1, worst
+	if q.occupancyAt != now {
+		q.occupancyAt = 0
+	}
+	if q.latencyAt != now {
+		q.latencyAt = 0
+	}
+}
+
+// isEvidence counts a packet of the episode, which is shown if it is the 1st, 2nd, 4th, 8th and so on, or twice as bad as what was.
+func (q *queueState) isEvidence(worst int) bool {
+	q.over++
+	for n := 1; n <= q.over; n *= 2 {
+		if n == q.over || worst >= 2*q.shown {
+			q.shown = max(q.shown, worst)
+			return true
+		}
+	}
+	return false
 }
 
 // queueOf is the queue of a hop: where INT tells none, the buffer.

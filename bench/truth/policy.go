@@ -97,7 +97,7 @@ func Policies(rate int64) [NumWatches]Policy {
 		Name: "dc", Events: Classes, NewFlowRate: rate,
 		Paths: 4, PathMemory: time.Minute, PathRate: 10,
 		HopLatency: latency(10 * time.Microsecond), EndToEnd: latency(50 * time.Microsecond), LinkLatency: link,
-		CongestionRaise: 8000, CongestionClear: 4000, CongestionQuota: 40, CongestionTimeout: time.Second,
+		CongestionRaise: 8000, CongestionClear: 4000, CongestionQuota: 5, CongestionTimeout: time.Second,
 		TxRaise: 90, TxClear: 75, TxHold: 5 * time.Second,
 		RefreshEvery: 2 * time.Second, RefreshJitter: 0.2,
 		LossWindow: 1024, LossTimeout: 200 * time.Millisecond, LossInterval: time.Second,

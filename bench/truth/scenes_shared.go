@@ -39,18 +39,29 @@ func occupied(hops []intgen.Hop, occupancy uint32) []intgen.Hop {
 
 func congested(k *Packet) { k.plan(Congestion) }
 
+// evidence is for packets of an episode, all as bad, from the n-th over the threshold on: the quota of 5 is for the 1st, 2nd, 4th,
+// 8th and 16th.
+func evidence(n int) func(*Packet) {
+	return func(k *Packet) {
+		if slices.Contains([]int{1, 2, 4, 8, 16}, n) {
+			k.plan(Congestion)
+		}
+		n++
+	}
+}
+
 // congestion begins, wavers around the threshold and ends, seen by four flows.
 func congestion(p *player) {
 	flows, hops := p.crowd(WatchDC, 4)
 	for range 3 {
 		p.any(5, ms, 20*ms, flows, occupied(hops, 7999), nil)
-		p.any(10, ms, 20*ms, flows, occupied(hops, 8000+uint32(p.IntN(1000))), congested)
+		p.any(10, ms, 20*ms, flows, occupied(hops, 8000+uint32(p.IntN(1000))), evidence(1))
 		p.any(5, ms, 20*ms, flows, occupied(hops, 7999), nil)
-		p.any(5, ms, 20*ms, flows, occupied(hops, 9000), congested)
+		p.any(5, ms, 20*ms, flows, occupied(hops, 9000), evidence(11))
 		p.any(5, ms, 20*ms, flows, occupied(hops, 4001), nil)
 		other := occupied(hops, 9000)
 		other[1].QueueID++
-		p.any(3, ms, 20*ms, flows, other, congested) // another queue
+		p.any(3, ms, 20*ms, flows, other, evidence(1)) // another queue
 		other = occupied(other, 0)
 		p.any(1, ms, 20*ms, flows, other, congested)
 		p.any(1, ms, 20*ms, flows, occupied(hops, 4000), congested) // ends the episode
@@ -62,8 +73,8 @@ func congestion(p *player) {
 func congestionQuota(p *player) {
 	flows, hops := p.crowd(WatchDC, 3)
 	for range 2 {
-		p.any(40, ms, 5*ms, flows, occupied(hops, 8500), congested)
-		p.any(40, ms, 5*ms, flows, occupied(hops, 8500), nil)
+		p.any(20, ms, 5*ms, flows, occupied(hops, 8500), evidence(1))
+		p.any(20, ms, 5*ms, flows, occupied(hops, 20_000), nil)
 		p.any(1, ms, 5*ms, flows, occupied(hops, 10), congested)
 		p.any(5, ms, 5*ms, flows, occupied(hops, 10), nil)
 	}
@@ -72,15 +83,15 @@ func congestionQuota(p *player) {
 // congestionTimeout sends no packet of the queue for a second: the episode ends without a report.
 func congestionTimeout(p *player) {
 	flows, hops := p.crowd(WatchDC, 2)
-	p.any(3, ms, 5*ms, flows, occupied(hops, 8500), congested)
+	p.any(3, ms, 5*ms, flows, occupied(hops, 8500), evidence(1))
 	p.gap(800*ms, 900*ms)
 	p.any(2, ms, 5*ms, flows, occupied(hops, 5000), nil)
 	p.gap(1100*ms, 1500*ms)
 	p.any(3, ms, 5*ms, flows, occupied(hops, 10), nil)
-	p.any(3, ms, 5*ms, flows, occupied(hops, 8500), congested)
+	p.any(3, ms, 5*ms, flows, occupied(hops, 8500), evidence(1))
 	p.gap(1100*ms, 1500*ms)
-	p.any(40, ms, 5*ms, flows, occupied(hops, 8500), congested) // a new episode with a new quota
-	p.any(1, ms, 5*ms, flows, occupied(hops, 8500), nil)
+	p.any(20, ms, 5*ms, flows, occupied(hops, 8500), evidence(1)) // a new episode with a new quota
+	p.any(20, ms, 5*ms, flows, occupied(hops, 8500), nil)
 }
 
 // congestionFirst begins an episode with the first packet of a flow, which moves the queue's
@@ -90,8 +101,8 @@ func congestionFirst(p *player) {
 	f := p.flow(WatchDC)
 	p.first(f, occupied(hops, 9000))
 	p.gap(ms, 5*ms)
-	p.any(39, ms, 5*ms, append(flows, f), occupied(hops, 8500), congested)
-	p.any(2, ms, 5*ms, flows, occupied(hops, 8500), nil)
+	p.any(20, ms, 5*ms, append(flows, f), occupied(hops, 8500), evidence(2))
+	p.any(20, ms, 5*ms, flows, occupied(hops, 8500), nil)
 	p.any(1, ms, 5*ms, flows, occupied(hops, 10), congested)
 }
 
@@ -103,7 +114,7 @@ func congestionLatency(p *player) {
 	}
 	for range 2 {
 		p.any(5, ms, 20*ms, flows, set(hops, 1, 499_999), nil)
-		p.any(5, ms, 20*ms, flows, set(hops, 1, 500_000), congested)
+		p.any(5, ms, 20*ms, flows, set(hops, 1, 500_000), evidence(1))
 		p.any(5, ms, 20*ms, flows, set(hops, 1, 250_000), nil)
 		p.any(1, ms, 20*ms, flows, set(hops, 1, 249_999), congested)
 		p.any(5, ms, 20*ms, flows, set(hops, 1, 100_000), nil)
@@ -190,9 +201,9 @@ func congestionBoth(p *player) {
 	flows, hops := p.crowd(WatchWAN, 2)
 	late := func(occupancy uint32, latency int64) []intgen.Hop { return set(occupied(hops, occupancy), 1, latency) }
 	for range 2 {
-		p.any(3, ms, 20*ms, flows, late(8000, 5000), congested)
+		p.any(3, ms, 20*ms, flows, late(8000, 5000), evidence(1))
 		p.any(3, ms, 20*ms, flows, late(4001, 5000), nil)
-		p.any(3, ms, 20*ms, flows, late(10, 2_000_000), congested)
+		p.any(3, ms, 20*ms, flows, late(10, 2_000_000), evidence(4))
 		p.any(3, ms, 20*ms, flows, late(10, 1_000_000), nil)
 		p.any(3, ms, 20*ms, flows, late(5000, 999_999), nil)
 		p.any(1, ms, 20*ms, flows, late(4000, 999_999), congested)

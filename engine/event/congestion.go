@@ -10,8 +10,8 @@ import (
 )
 
 // congestion follows the episodes of one queue: onset where the occupancy or the
-// node's latency reaches its threshold, then every packet over it until the quota
-// is used up, one packet at the end. An episode without a sample for a time ends
+// node's latency reaches its threshold, then packets over it that are evidence, up to
+// the quota, one packet at the end. An episode without a sample for a time ends
 // silently.
 func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool, t *Thresholds) Set {
 	key := n.queueKey()
@@ -49,13 +49,16 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 		e.end.take(t, force, n, !was)
 	}
 	var set Set
-	if !over || !was || t.CongestionFactor == 0 || e.isEvidence(n) {
+	if !over || !was || !fresh && e.isEvidence(force.severity(n)) {
 		set = d.episode(now, f, &e.Queue, over, e.ends(now, e.end.under(&d.ends), n), fresh, t)
 	}
 	if set != 0 {
 		d.Trigger = force.trigger(n)
 	}
 	d.record(now, f, n, e, key, was)
+	if e.Congested && !was {
+		e.over, e.shown = 1, force.severity(n)
+	}
 	if e.Congested != was || e.Congested && now-e.told >= t.CongestionTimeout/4 {
 		e.told = now
 		s.announce(d, sharedQueues, key)
@@ -102,7 +105,6 @@ func (d *Detector) record(now int64, f *flows.Flow, n *hopValues, e *sharedQueue
 	if e.Congested && !was {
 		v, _ := d.shared.usual.Of(usual.Place{Kind: usual.Queue, Key: key})
 		e.record = b.Begin(now, key, v.Latency.Median, v.Occupancy.Median)
-		e.over, e.shown = 1, n.severity()
 	}
 	if e.record == 0 || !e.Congested && !was {
 		return
@@ -115,19 +117,19 @@ func (d *Detector) record(now int64, f *flows.Flow, n *hopValues, e *sharedQueue
 	}
 }
 
-// severity returns the latency of a hop or, where it is unknown, the occupancy.
-func (n *hopValues) severity() uint32 {
-	if n.Latency != unknown32 {
+// severity returns the latency of a hop over a threshold or, where it is unknown or has no threshold, the occupancy.
+func (f *inForce) severity(n *hopValues) uint32 {
+	if n.Latency != unknown32 && f.latency != never {
 		return n.Latency
 	}
 	return n.Occupancy
 }
 
 // isEvidence reports whether one more packet over the threshold is to be shown to the collector: each 2^n-th of the
-// episode, and one that is twice as bad as the last that was shown.
-func (e *sharedQueue) isEvidence(n *hopValues) bool {
+// episode, and one whose severity x is twice that of the last that was shown.
+func (e *sharedQueue) isEvidence(x uint32) bool {
 	e.over++
-	if x := n.severity(); e.over&(e.over-1) == 0 || x != unknown32 && uint64(x) >= 2*uint64(e.shown) {
+	if e.over&(e.over-1) == 0 || uint64(x) >= 2*uint64(e.shown) {
 		e.shown = max(e.shown, x)
 		return true
 	}

@@ -120,7 +120,7 @@ func TestWhoseThresholdsEndAnEpisode(t *testing.T) {
 			{ms, low, 9000, 0, true, 1}, {ms, high, 90_000, 0, true, 1}, {ms, high, 39_000, 0, false, 1}, {ms, high, 4000, 0, true, 1},
 		}},
 		{"the longer timeout", []crossed{
-			{ms, low, 9000, 0, true, 1}, {ms, high, 90_000, 0, true, 1}, {ms, low, 9000, 0, true, 1}, {10*second - 1, low, 9000, 0, true, 1}, {10 * second, low, 9000, 0, true, 2},
+			{ms, low, 9000, 0, true, 1}, {ms, high, 90_000, 0, true, 1}, {ms, low, 9000, 0, false, 1}, {10*second - 1, low, 9000, 0, true, 1}, {10 * second, low, 9000, 0, true, 2},
 		}},
 		{"the longer timeout of the episode before", []crossed{
 			{ms, high, 90_000, 0, true, 1}, {ms, high, 0, 0, true, 1}, {ms, low, 9000, 0, true, 2}, {second - 1, low, 9000, 0, true, 2}, {second, low, 9000, 0, true, 3},

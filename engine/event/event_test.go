@@ -49,7 +49,7 @@ func TestEdge(t *testing.T) {
 		want    Set
 		edge    bool
 	}{
-		{60_000, Congestion.Set(), true}, {60_000, Congestion.Set(), false}, {60_000, Congestion.Set(), false},
+		{60_000, Congestion.Set(), true}, {60_000, Congestion.Set(), false}, {60_000, 0, false},
 		{5000, Congestion.Set(), true}, {5000, 0, false}, {60_000, Congestion.Set(), true},
 	} {
 		f.packet(ms, path(2, step.latency), step.want)

@@ -90,15 +90,20 @@ func TestCongestion(t *testing.T) {
 		steps  []step
 	}{
 		"onset, quota with it, clear always": {nil, []step{
-			{ms, one(7999), false}, {ms, one(8000), true}, {ms, one(7999), false}, {ms, one(9000), true}, {ms, one(9000), true},
-			{ms, one(9000), false}, {ms, one(4001), false}, {ms, one(4000), true}, {ms, one(4000), false}, {ms, one(8000), true},
+			{ms, one(7999), false}, {ms, one(8000), true}, {ms, one(7999), false}, {ms, one(9000), true}, {ms, one(9000), false},
+			{ms, one(9000), true}, {ms, one(9000), false}, {ms, one(18000), false}, {ms, one(4001), false}, {ms, one(4000), true},
+			{ms, one(4000), false}, {ms, one(8000), true}, {ms, one(15999), true}, {ms, one(31998), true},
+		}},
+		"what is twice as bad is shown, by the value with a threshold": {nil, []step{
+			{ms, with(one(8000), func(v *values) { v.latency = 9 }), true}, {ms, one(9000), true},
+			{ms, with(one(9001), func(v *values) { v.latency = 99_999 }), false}, {ms, one(18000), true},
 		}},
 		"no sample for a second ends it silently, with its quota": {nil, []step{
-			{ms, one(8000), true}, {ms, one(8000), true}, {ms, one(8000), true}, {second - 1, one(8000), false},
+			{ms, one(8000), true}, {ms, one(8000), true}, {ms, one(8000), false}, {second - 1, one(8000), true},
 			{second, one(0), false}, {ms, one(8000), true}, {second, one(8000), true},
 		}},
 		"each queue has its own": {nil, []step{
-			{ms, one(8000), true}, {ms, other, true}, {ms, one(10), true}, {ms, other, true}, {ms, other, true}, {ms, other, false},
+			{ms, one(8000), true}, {ms, other, true}, {ms, one(10), true}, {ms, other, true}, {ms, other, false}, {ms, other, true},
 		}},
 		"unknown is no sample": {nil, []step{
 			{ms, unknownQueue, false}, {ms, nowhere, false}, {ms, nobody, false}, {ms, one(8000), true}, {ms, unknownQueue, false},
@@ -134,8 +139,11 @@ func TestCongestionOnAFirstPacket(t *testing.T) {
 	if set := f.d.Packet(f.now, &g, true, 0, told(one(9000))); set != NewFlow.Set() {
 		t.Errorf("another first packet: %b", set)
 	}
-	f.observed(ms, told(one(9000)), Congestion.Set())
 	f.observed(ms, told(one(9000)), 0)
+	f.observed(ms, told(one(9000)), Congestion.Set())
+	for range 4 {
+		f.observed(ms, told(one(9000)), 0)
+	}
 	f.observed(ms, told(one(0)), Congestion.Set())
 	if n := f.d.Counters.Suppressed[Congestion][SuppressQuota]; n != 1 {
 		t.Errorf("%d withheld by quota, want 1", n)

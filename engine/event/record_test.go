@@ -62,11 +62,19 @@ func TestEpisodeIsRecorded(t *testing.T) {
 	}
 }
 
-// TestEvidenceIsSpread: of an episode by what is usual the onset, each 2^n-th packet, one twice as bad, and the end are
-// reported.
+// TestEvidenceIsSpread: of an episode the onset, each 2^n-th packet, one twice as bad, and the end are reported, by what is usual
+// and by a number.
 func TestEvidenceIsSpread(t *testing.T) {
+	for name, threshold := range map[string]func(*Thresholds){
+		"by what is usual": byUsual, "by a number": func(t *Thresholds) { t.CongestionRaise, t.CongestionLatency = 0, 100_000 },
+	} {
+		t.Run(name, func(t *testing.T) { evidenceIsSpread(t, threshold) })
+	}
+}
+
+func evidenceIsSpread(t *testing.T, threshold func(*Thresholds)) {
 	p := watching(Congestion)
-	byUsual(&p.Thresholds)
+	threshold(&p.Thresholds)
 	p.Thresholds.CongestionQuota = 32
 	f := begun(t, p)
 	defer f.d.Close()

@@ -62,13 +62,13 @@ func TestEpisodesHoldOverAllWorkers(t *testing.T) {
 		steps  []sharedStep
 	}{
 		"one onset, one quota, one end, which another worker sees": {Congestion, nil, 1, []sharedStep{
-			{ms, 0, high, true}, {ms, 1, high, true}, {ms, 1, high, true}, {ms, 0, high, false}, {ms, 1, high, false}, {ms, 1, calm, true}, {ms, 0, calm, false},
+			{ms, 0, high, true}, {ms, 1, high, true}, {ms, 1, high, false}, {ms, 0, high, true}, {ms, 1, high, false}, {ms, 1, calm, true}, {ms, 0, calm, false},
 		}},
 		"a worker that had no packet of the queue yet ends it": {Congestion, nil, 1, []sharedStep{
 			{ms, 0, high, true}, {ms, 1, calm, true}, {ms, 1, calm, false}, {ms, 0, calm, false},
 		}},
 		"nor for many timeouts": {Congestion, func(t *Thresholds) { t.CongestionTimeout = 100 * ms }, 1, []sharedStep{
-			{ms, 0, high, true}, {90 * ms, 0, high, true}, {90 * ms, 0, high, true}, {90 * ms, 0, high, false}, {90 * ms, 0, high, false}, {90 * ms, 0, high, false},
+			{ms, 0, high, true}, {90 * ms, 0, high, true}, {90 * ms, 0, high, false}, {90 * ms, 0, high, true}, {90 * ms, 0, high, false}, {90 * ms, 0, high, false},
 			{50 * ms, 1, calm, true},
 		}},
 		"samples of either keep it": {Congestion, nil, 1, []sharedStep{

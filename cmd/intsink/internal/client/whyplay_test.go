@@ -158,12 +158,12 @@ func TestWhatComesNextIsTrue(t *testing.T) {
 		next   play   // is reported
 		event  event.Event
 	}{
-		{"an episode that has used its reports", []play{{ms: 0}, {ms: 1, occupancy: 2000}, {ms: 2, occupancy: 2000}, {ms: 3, occupancy: 2000}},
+		{"an episode that has used its reports", []play{{ms: 0}, {ms: 1, occupancy: 2000}, {ms: 2, occupancy: 2000}, {ms: 3, occupancy: 4000}},
 			`queue 102:2:5: its episode of 22:13:20 has used its 3 reports: the next ones are of its end \(an occupancy of 500 or less\), and of a new episode`,
 			[]play{{ms: 1000, occupancy: 9000}, {ms: 1001, occupancy: 501}}, play{ms: 1002, occupancy: 500}, event.Congestion},
 		{"an episode that has not", []play{{ms: 0}, {ms: 1, occupancy: 2000}, {ms: 2, occupancy: 2000}},
-			`queue 102:2:5: its episode of 22:13:20 has used 2 of its 3 reports: the next packets over the threshold are reported, and its end \(an occupancy of 500 or less\)`,
-			[]play{{ms: 1000, occupancy: 999}}, play{ms: 1001, occupancy: 1000}, event.Congestion},
+			`queue 102:2:5: its episode of 22:13:20 has used 2 of its 3 reports: the next ones are of a packet twice as bad as the last that was reported, of the 2nd, 4th, 8th and so on over the threshold, and of its end \(an occupancy of 500 or less\)`,
+			[]play{{ms: 1000, occupancy: 999}, {ms: 1001, occupancy: 1000}}, play{ms: 1002, occupancy: 1000}, event.Congestion},
 		{"a hop reported lately", []play{{ms: 0}, {ms: 1, latency: 40_000}, {ms: 31, latency: 40_000}},
 			`node 102: reported lately: not again for [0-9.]+ ms`,
 			[]play{{ms: 100, latency: 10_000}}, play{ms: 101, latency: 10_000}, event.HopLatency},

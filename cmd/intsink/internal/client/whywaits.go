@@ -51,11 +51,7 @@ func waitWhy(d *flowapi.FlowDetail, w *flowapi.WaitItem) string {
 	if w.Why == "quota" {
 		return fmt.Sprintf("%s has used its %d reports: the next ones are of its end (%s), and of a new episode", began, w.Quota, endText(d.Thresholds))
 	}
-	which := "the next packets over the threshold are reported"
-	if d.Thresholds.Congestion.Factor > 0 {
-		which = "a packet twice as bad as the last one that was reported, and one after 2, 4, 8 and so on, is reported"
-	}
-	return fmt.Sprintf("%s has used %d of its %d reports: %s, and its end (%s)", began, w.Reports, w.Quota, which, endText(d.Thresholds))
+	return fmt.Sprintf("%s has used %d of its %d reports: the next ones are of a packet twice as bad as the last that was reported, of the 2nd, 4th, 8th and so on over the threshold, and of its end (%s)", began, w.Reports, w.Quota, endText(d.Thresholds))
 }
 
 // endText says which packet ends an episode of congestion.
