@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/intsink/internal/flowapi"
 	"intsink/cmd/intsink/internal/observe/observetest"
 	"intsink/internal/netns"
 	"intsink/internal/rawsocket"
@@ -245,8 +247,29 @@ func captureBefore(t *testing.T, socket string, frames [][]byte) {
 	if says := before("--source", "192.0.2.1"); !strings.Contains(says, "that were recorded then fits; widen the filter") {
 		t.Errorf("of a host that sent nothing: %s", says)
 	}
+	incidentsPackets(t, socket, file)
 	if says := before("--episode", "4000000000"); !strings.HasPrefix(says, "0 packets in ") {
 		t.Errorf("of an episode that there was not: %s", says)
+	}
+}
+
+// incidentsPackets: an incident says what the recorder has of its flows, and the command that it prints fetches that.
+func incidentsPackets(t *testing.T, socket, file string) {
+	t.Helper()
+	for about, want := range map[string]int{"10.0.0.3": 1, "192.0.2.1": 0} {
+		stdout, stderr, code := intsink(t, "incident", "--socket", socket, "--format", "json", "--host", about)
+		var x flowapi.Incident
+		if err := json.Unmarshal([]byte(stdout), &x); code != 0 || err != nil || x.Recorded == nil {
+			t.Fatalf("exit code %d, %v: %s\n%s", code, err, stderr, stdout)
+		}
+		r := x.Recorded
+		if r.Packets != want || want > 0 && (r.From == nil || !r.From.Equal(*r.To) || r.From.Before(x.From) || r.To.After(x.To)) || want == 0 && r.From != nil {
+			t.Errorf("of %s the recorder has %+v, want %d packets", about, r, want)
+		}
+		args := append(strings.Fields(strings.Replace(r.Command, "incident.pcapng", file, 1))[1:], "--socket", socket, "--force")
+		if _, stderr, code := intsink(t, args...); code != 0 || len(packetsOf(t, file)) != want {
+			t.Errorf("%q: exit code %d, %d packets, want %d: %s", r.Command, code, len(packetsOf(t, file)), want, stderr)
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ func (a *Appliance) makeMitigation(c *conf.Config) (stop func(), err error) {
 // capture is what takes packets for those who ask.
 func (a *Appliance) capture() *livecapture.Server {
 	return &livecapture.Server{
-		Workers: livecapture.WorkersOf(a.workers), Recorders: livecapture.RecordersOf(a.workers), Config: a.config.Load, Clock: a.clock, Control: a.control, Version: a.version,
+		Workers: livecapture.WorkersOf(a.workers), Recorders: livecapture.RecordersOf(a.workers), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Control: a.control, Version: a.version,
 	}
 }
 

@@ -39,6 +39,7 @@ type Incident struct {
 	Places   []PlaceItem        `json:"places"`       // hops and segments of these paths
 	Problems []*problem.Problem `json:"problems"`     // that were there
 	Episodes []*EpisodeItem     `json:"episodes"`     // that these flows met
+	Recorded *RecordedItem      `json:"recorded"`     // packets of these flows in the flight recorder; null: it is off
 	Lost     uint64             `json:"lost"`         // packets of these flows since each began
 	Coverage CoverageItem       `json:"coverage"`
 
@@ -81,7 +82,7 @@ func (in *API) incident(ctx context.Context, p *parameters) (any, error) {
 	}
 	now := in.Now()
 	from, to := p.when("from", now, now.Add(-series.Seconds*time.Second)), p.when("to", now, now)
-	filters, about := incidentFilters(p)
+	filters, wanted, about := incidentFilters(p)
 	format := p.oneOf("format", "json", "text", "html")
 	if err := p.end(); err != nil {
 		return nil, err
@@ -108,6 +109,7 @@ func (in *API) incident(ctx context.Context, p *parameters) (any, error) {
 	if x.judge(); x.Coverage.Flows == 0 && filters[0].Node != nil {
 		in.sayWhereNode(x, *filters[0].Node)
 	}
+	in.addRecorded(x, now, &wanted)
 	if format != "json" {
 		return &document{format, in.Page(x, format)}, nil
 	}
@@ -130,20 +132,21 @@ func incidentSpans(now, from, to time.Time) ([]*series.Span, error) {
 }
 
 // incidentFilters are those of the flows that it is about: exactly one of flow, host and node.
-func incidentFilters(p *parameters) (filters []inspect.Filter, about string) {
+func incidentFilters(p *parameters) (filters []inspect.Filter, wanted Wanted, about string) {
 	flow, host, node := p.text("flow"), p.prefix("host"), number[uint32](p, "node", 32)
 	asked := 0
 	if flow != "" {
 		asked++
 		if key, err := inspect.ParseFlowID(flow); err == nil {
-			filters, about = bothWays(&key), "flow "+inspect.FlowID(&key)
+			filters, wanted, about = bothWays(&key), wantedOf(&key), "flow "+inspect.FlowID(&key)
 		} else {
-			filters, about = between(p, flow)
+			filters, wanted, about = between(p, flow)
 		}
 	}
 	if p.values.Has("host") {
 		asked++
-		filters, about = []inspect.Filter{{Address: host}}, "flows of "+p.values.Get("host")
+		wanted.Source = p.values.Get("host")
+		filters, about = []inspect.Filter{{Address: host}}, "flows of "+wanted.Source
 	}
 	if node != nil {
 		asked++
@@ -152,18 +155,18 @@ func incidentFilters(p *parameters) (filters []inspect.Filter, about string) {
 	if asked != 1 {
 		p.fail("write one of flow=A,B, host=ADDRESS, node=ID")
 	}
-	return filters, about
+	return filters, wanted, about
 }
 
 // between are filters of the flows between two addresses or prefixes, A,B.
-func between(p *parameters, flow string) (filters []inspect.Filter, about string) {
+func between(p *parameters, flow string) (filters []inspect.Filter, wanted Wanted, about string) {
 	a, b, _ := strings.Cut(flow, ",")
 	one := &parameters{values: map[string][]string{"a": {a}, "b": {b}}}
 	from, to := one.prefix("a"), one.prefix("b")
 	if one.err != nil || b == "" {
 		p.fail("flow = %q: must be two addresses, such as 10.0.0.1,10.1.0.1, or a flow, such as tcp:10.0.0.1:1024-10.1.0.1:80", flow)
 	}
-	return []inspect.Filter{{Source: from, Destination: to}, {Source: to, Destination: from}}, "flows between " + a + " and " + b
+	return []inspect.Filter{{Source: from, Destination: to}, {Source: to, Destination: from}}, Wanted{Source: a, Destination: b}, "flows between " + a + " and " + b
 }
 
 // bothWays are filters of a flow, and of the one in the opposite direction.

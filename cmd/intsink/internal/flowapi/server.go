@@ -28,6 +28,7 @@ type API struct {
 
 	Problems func() []*problem.Problem               // of the sink and the network, of the last day; nil: nobody looks
 	Changes  Changes                                 // of paths, of the last day; nil: nobody looks
+	Recorded Recorded                                // what the flight recorder has; nil: there is none
 	Page     func(x *Incident, format string) string // an incident for people: as text, or a page of HTML
 
 	Counts *series.Counts // what there is a history of besides places; whoever looks at counters fills it

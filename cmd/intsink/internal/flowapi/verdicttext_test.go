@@ -1,6 +1,7 @@
 package flowapi
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -50,7 +51,7 @@ func TestWhereNode(t *testing.T) {
 func TestIncidentOfAFlow(t *testing.T) {
 	ask := func(flow string) (*parameters, string, int) {
 		p := &parameters{values: map[string][]string{"flow": {flow}}}
-		filters, about := incidentFilters(p)
+		filters, _, about := incidentFilters(p)
 		if p.err == nil && (filters[0].Source != filters[1].Destination || filters[0].DestPort != filters[1].SourcePort) {
 			t.Errorf("%+v", filters)
 		}
@@ -115,5 +116,32 @@ func TestLossElsewhere(t *testing.T) {
 		if in.addProblems(x); x.lossNow != c.lost || len(x.Problems) != c.shown {
 			t.Errorf("%s: lost %v, %d problems", name, x.lossNow, len(x.Problems))
 		}
+	}
+}
+
+// TestRecordedCommand: the command asks for the flows of the incident, from its begin on, and no more than the sink knows.
+func TestRecordedCommand(t *testing.T) {
+	for query, want := range map[string]string{
+		"flow=udp:10.0.0.1:1024-10.1.0.1:80": "11m --source 10.0.0.1 --destination 10.1.0.1 --protocol 17 --source-port 1024 --destination-port 80 --both-ways",
+		"flow=icmp:10.0.0.1-10.1.0.1":        "11m --source 10.0.0.1 --destination 10.1.0.1 --protocol 1 --both-ways",
+		"flow=10.0.0.1,10.1.0.0/16":          "11m --source 10.0.0.1 --destination 10.1.0.0/16 --both-ways",
+		"host=2001:db8::/32":                 "11m --source 2001:db8::/32 --both-ways",
+		"node=7":                             "11m",
+	} {
+		values, _ := url.ParseQuery(query)
+		p := &parameters{values: values}
+		_, w, _ := incidentFilters(p)
+		if got := w.command(10 * time.Minute); p.err != nil || got != "intsink capture -w incident.pcapng --before "+want {
+			t.Errorf("%s: %s (%v)", query, got, p.err)
+		}
+	}
+	for back, want := range map[time.Duration]string{20 * time.Second: "1m", 31 * time.Second: "2m", 24 * time.Hour: "1440m"} {
+		if got := (&Wanted{}).command(back); !strings.HasSuffix(got, " --before "+want) {
+			t.Errorf("%v: %s", back, got)
+		}
+	}
+	r := &RecordedItem{Since: time.Date(2026, 11, 26, 4, 4, 50, 0, time.UTC)}
+	if got := r.Text(r.Since.Add(time.Second)) + r.Text(r.Since.Add(-time.Second)); got != "recorder: no packet of this time\nrecorder: no packet of this time; it reaches back to 04:04:50\n" {
+		t.Error(got)
 	}
 }

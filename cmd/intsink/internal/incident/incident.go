@@ -91,6 +91,9 @@ func text(x *flowapi.Incident, book *names.Book) string {
 		fmt.Fprintf(&b, ", of %d of them it is not learned yet what is usual", c.WithoutUsual)
 	}
 	fmt.Fprintf(&b, "; %d packets lost since these flows began\n", x.Lost)
+	if x.Recorded != nil {
+		b.WriteString(x.Recorded.Text(x.From))
+	}
 	return b.String()
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 	"intsink/engine"
@@ -43,8 +45,8 @@ type past struct {
 	held    int // packets that were read
 }
 
-func newPast(all []*recorder.Recorder, c *conf.Config, q *Request, f *capture.Filter, since int64) *past {
-	p := &past{filter: f, episode: q.Episode, matcher: rules.Of(c).Matcher(len(c.LinkNames())), heads: make([]capture.Record, len(all)), ready: make([]bool, len(all))}
+func newPast(all []*recorder.Recorder, c *conf.Config, episode uint32, f *capture.Filter, since int64) *past {
+	p := &past{filter: f, episode: episode, matcher: rules.Of(c).Matcher(len(c.LinkNames())), heads: make([]capture.Record, len(all)), ready: make([]bool, len(all))}
 	for _, r := range all {
 		p.readers = append(p.readers, r.Read(since))
 	}
@@ -84,9 +86,47 @@ func (s *Server) reach() (since int64, overwritten bool) {
 	return since, overwritten
 }
 
+func (s *Server) on() bool { return len(s.Recorders) > 0 && s.Recorders[0].On() }
+
+// Recorded says what the recorders have of packets from one time to another; nil: they are off, or w makes no sense.
+func (s *Server) Recorded(w *flowapi.Wanted, from, to time.Time) *flowapi.RecordedItem {
+	if !s.on() {
+		return nil
+	}
+	texts := func(text string) mitigation.Texts {
+		if text == "" {
+			return nil
+		}
+		return mitigation.Texts{text}
+	}
+	c := s.Config()
+	q := &Request{Match: mitigation.Match{
+		Source: texts(w.Source), Destination: texts(w.Destination), Protocol: texts(w.Protocol), SourcePort: texts(w.SourcePort), DestinationPort: texts(w.DestinationPort),
+	}}
+	q.BothWays = !q.Match.Empty()
+	f, err := q.compile(c)
+	if err != nil {
+		return nil
+	}
+	ahead := s.WallClock()
+	since, _ := s.reach()
+	x := &flowapi.RecordedItem{Since: time.Unix(0, since+ahead).UTC()}
+	p := newPast(s.Recorders, c, 0, &f, from.UnixNano()-ahead)
+	for r := p.next(); r != nil; r = p.next() {
+		if at := time.Unix(0, r.Time).UTC(); !at.Before(from) && !at.After(to) {
+			x.Packets++
+			x.To = &at
+			if x.From == nil {
+				x.From = &at
+			}
+		}
+	}
+	return x
+}
+
 // recorded answers with what the recorders have.
 func (s *Server) recorded(q *Request, f *capture.Filter, c *conf.Config) control.Outcome {
-	if len(s.Recorders) == 0 || !s.Recorders[0].On() {
+	if !s.on() {
 		return control.Outcome{
 			Result: control.WriteRefused, Status: http.StatusConflict,
 			Error: `the flight recorder is off: write recorder { memory = "64MiB" } into the configuration, and restart`,
@@ -105,7 +145,7 @@ func (s *Server) recorded(q *Request, f *capture.Filter, c *conf.Config) control
 		h.Set("Content-Type", "application/x-pcapng")
 		h.Set("Cache-Control", "no-store")
 		h.Set("Trailer", strings.Join([]string{trailerPackets, trailerEnd, trailerReach, trailerOver, trailerHeld}, ", "))
-		p := newPast(s.Recorders, c, q, f, now-int64(q.Before*1e9))
+		p := newPast(s.Recorders, c, q.Episode, f, now-int64(q.Before*1e9))
 		why := t.pastOf(w, p)
 		for _, r := range p.readers {
 			overwritten = overwritten || r.Missed

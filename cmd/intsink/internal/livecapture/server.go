@@ -26,6 +26,7 @@ type Server struct {
 	Recorders []*recorder.Recorder // of the same workers
 	Config    func() *conf.Config  // returns the configuration in force
 	Clock     func() int64         // the workers' clock
+	WallClock func() int64         // by how much the wall clock is ahead of that
 	Control   *control.Server      // decides who may capture
 	Version   string
 

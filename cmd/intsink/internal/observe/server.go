@@ -116,6 +116,15 @@ func (s *Source) incident(x *flowapi.Incident, format string) string {
 	return incident.Page(x, format, names.Of(&s.Config().Names))
 }
 
+// makeAPI makes what answers with what the workers know.
+func (s *Source) makeAPI() {
+	s.api = flowapi.New(s.Workers, s.Clock)
+	s.api.Wall, s.api.Problems, s.api.Changes, s.api.Page = s.WallClock, s.Problems.All, s.Network.EachChange, s.incident
+	if s.Capture != nil {
+		s.api.Recorded = s.Capture.Recorded
+	}
+}
+
 // routes are all of handler's, with nobody before them.
 func (s *Source) routes() *router {
 	if s.Live == nil {
@@ -127,8 +136,7 @@ func (s *Source) routes() *router {
 	if s.Network == nil {
 		s.Network = network.New()
 	}
-	s.api = flowapi.New(s.Workers, s.Clock)
-	s.api.Wall, s.api.Problems, s.api.Changes, s.api.Page = s.WallClock, s.Problems.All, s.Network.EachChange, s.incident
+	s.makeAPI()
 	mux, questions := newRouter(), s.questions()
 	mux.patterns = questions.patterns
 	shared := sharing.New(questions, func(r *http.Request) string { // those on the socket come before all others, and wait for none
