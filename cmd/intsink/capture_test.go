@@ -244,6 +244,9 @@ func captureBefore(t *testing.T, socket string, frames [][]byte) {
 	if before("--event", "new_flow", "--source", "10.0.0.3"); len(packetsOf(t, file)) != 1 {
 		t.Errorf("%d packets of one source, want 1", len(packetsOf(t, file)))
 	}
+	if says := before("--event", "new_flow", "--count", "2"); len(packetsOf(t, file)) != 2 || packetsOf(t, file)[0].At != packets[0].At || !strings.HasPrefix(says, "2 packets in ") {
+		t.Errorf("of --count 2: %s", says)
+	}
 	if says := before("--source", "192.0.2.1"); !strings.Contains(says, "that were recorded then fits; widen the filter") {
 		t.Errorf("of a host that sent nothing: %s", says)
 	}

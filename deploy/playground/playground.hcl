@@ -36,6 +36,7 @@ watch "all" {
   events = ["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "loss", "refresh", "flow_end"]
 }
 
+report { explain = true } # the collector is intsink's own: each report says which events it was sent for
 collector "local" { address = "127.0.0.1:8555" }
 
 # What changes something, such as intsink capture and intsink mode, is taken on the socket.

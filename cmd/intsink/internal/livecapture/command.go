@@ -184,6 +184,9 @@ func recordedSummary(h http.Header, before time.Duration, packets int) string {
 	default:
 		s += fmt.Sprintf(": none of the %s packets that were recorded then fits; widen the filter", held)
 	}
+	if h.Get(trailerMissed) == "true" {
+		s += "; some were overwritten before they could be read: ask for a shorter time, or write to a faster disk"
+	}
 	switch {
 	case reach == 0 || back >= before:
 	case h.Get(trailerOver) == "true":

@@ -5,6 +5,7 @@ package livecapture
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,12 +19,13 @@ import (
 	"intsink/engine/aside/recorder"
 )
 
-// Trailers of an answer with recorded packets: how many seconds the recorder reaches back, whether it has overwritten older
-// packets, or some while they were read, and how many packets of the time it had before the filter.
+// Trailers of an answer with recorded packets: how many seconds the recorder reached back, whether it had overwritten older
+// packets, whether it overwrote some before they were read, and how many packets of the time it had before the filter.
 const (
-	trailerReach = "Intsink-Recorder-Reach"
-	trailerOver  = "Intsink-Recorder-Overwritten"
-	trailerHeld  = "Intsink-Recorder-Held"
+	trailerReach  = "Intsink-Recorder-Reach"
+	trailerOver   = "Intsink-Recorder-Overwritten"
+	trailerMissed = "Intsink-Recorder-Missed"
+	trailerHeld   = "Intsink-Recorder-Held"
 )
 
 // RecordersOf returns the recorders of workers.
@@ -108,6 +110,8 @@ func (s *Server) Recorded(w *flowapi.Wanted, from, to time.Time) *flowapi.Record
 	if err != nil {
 		return nil
 	}
+	s.counting.Lock() // one at a time
+	defer s.counting.Unlock()
 	ahead := s.WallClock()
 	since, _ := s.reach()
 	x := &flowapi.RecordedItem{Since: time.Unix(0, since+ahead).UTC()}
@@ -144,16 +148,15 @@ func (s *Server) recorded(q *Request, f *capture.Filter, c *conf.Config) control
 		h := w.Header()
 		h.Set("Content-Type", "application/x-pcapng")
 		h.Set("Cache-Control", "no-store")
-		h.Set("Trailer", strings.Join([]string{trailerPackets, trailerEnd, trailerReach, trailerOver, trailerHeld}, ", "))
+		h.Set("Trailer", strings.Join([]string{trailerPackets, trailerEnd, trailerReach, trailerOver, trailerMissed, trailerHeld}, ", "))
 		p := newPast(s.Recorders, c, q.Episode, f, now-int64(q.Before*1e9))
 		why := t.pastOf(w, p)
-		for _, r := range p.readers {
-			overwritten = overwritten || r.Missed
-		}
+		missed := slices.ContainsFunc(p.readers, func(r *recorder.Reader) bool { return r.Missed })
 		h.Set(trailerPackets, fmt.Sprint(t.written))
 		h.Set(trailerEnd, why)
 		h.Set(trailerReach, fmt.Sprintf("%.1f", float64(now-since)/1e9))
 		h.Set(trailerOver, fmt.Sprint(overwritten))
+		h.Set(trailerMissed, fmt.Sprint(missed))
 		h.Set(trailerHeld, fmt.Sprint(p.held))
 	}}
 }

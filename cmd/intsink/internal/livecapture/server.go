@@ -30,14 +30,15 @@ type Server struct {
 	Control   *control.Server      // decides who may capture
 	Version   string
 
-	reading sync.Mutex // held while the recorders are read
-	mu      sync.Mutex
-	who     string // who asked for the capture that runs; "": none runs
-	since   time.Time
-	running atomic.Bool // a capture takes packets
-	packets atomic.Uint64
-	rate    atomic.Uint64
-	full    atomic.Uint64
+	reading  sync.Mutex // held while the recorders are read
+	counting sync.Mutex // held while their packets are counted
+	mu       sync.Mutex
+	who      string // who asked for the capture that runs; "": none runs
+	since    time.Time
+	running  atomic.Bool // a capture takes packets
+	packets  atomic.Uint64
+	rate     atomic.Uint64
+	full     atomic.Uint64
 }
 
 // Counters counts the packets that captures have taken and dropped since the start.
