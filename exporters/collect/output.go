@@ -30,7 +30,7 @@ type Output interface {
 // Ticker is implemented by outputs with periodic work, such as to send the records that they
 // have gathered.
 type Ticker interface {
-	// Tick is called about every 100 ms, from the goroutine that calls Send.
+	// Tick is called about every 100 ms and after Delivery.Answered, from the goroutine that calls Send.
 	Tick()
 }
 
@@ -75,6 +75,9 @@ func (d *Delivery) Index(n int) int {
 	}
 	return n
 }
+
+// Answered has Tick called soon: the receiver has answered, and a goroutine of the output knows.
+func (d *Delivery) Answered() { d.feed.signal() }
 
 // Delivered settles n records that have arrived.
 func (d *Delivery) Delivered(n int) { d.feed.settle(d, n) }

@@ -125,16 +125,21 @@ func (f *feed) run() {
 		}
 		select {
 		case <-f.wake:
+			f.tick()
 		case <-t.C:
-			if o, ok := f.out.(Ticker); ok {
-				o.Tick()
-			}
+			f.tick()
 		case out := <-f.next:
 			f.replace(out)
 		case ctx := <-f.stop:
 			f.finish(ctx)
 			return
 		}
+	}
+}
+
+func (f *feed) tick() {
+	if o, ok := f.out.(Ticker); ok {
+		o.Tick()
 	}
 }
 

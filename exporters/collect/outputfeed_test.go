@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"intsink/exporters/collect/spool"
@@ -492,4 +494,30 @@ func TestGoOn(t *testing.T) {
 	if first.closed != 1 || second.closed != 0 || <-b.next != Output(second) || b.format != Protobuf {
 		t.Errorf("closed %d and %d times", first.closed, second.closed)
 	}
+}
+
+// ticked is an output that counts Ticks.
+type ticked struct{ n atomic.Int32 }
+
+func (*ticked) Format() Format        { return JSON }
+func (*ticked) Room(int, int) bool    { return true }
+func (*ticked) Send(*Delivery)        {}
+func (*ticked) Flush(context.Context) {}
+func (*ticked) Close() error          { return nil }
+func (o *ticked) Tick()               { o.n.Add(1) }
+
+// TestAnswered: an output whose receiver has answered is not left waiting for its next period.
+func TestAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &ticked{}
+		c := Start(Options{Decoder: func() Decoder { return fewDecoder{} }, Outputs: []NamedOutput{{"out", o}}, Log: NewLog(slog.New(slog.DiscardHandler))})
+		synctest.Wait()
+		before := o.n.Load()
+		(&Delivery{feed: c.feeds[0]}).Answered()
+		synctest.Wait()
+		if n := o.n.Load(); n != before+1 {
+			t.Errorf("%d calls of Tick", n-before)
+		}
+		c.Stop()
+	})
 }

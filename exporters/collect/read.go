@@ -146,10 +146,9 @@ func (f *feed) finish(ctx context.Context) {
 		if !f.step(time.Now()) {
 			select {
 			case <-f.wake:
+				f.tick()
 			case <-time.After(tick / 10):
-				if o, ok := f.out.(Ticker); ok {
-					o.Tick()
-				}
+				f.tick()
 			case <-ctx.Done():
 			}
 		}
