@@ -126,10 +126,7 @@ func (c *clickHouse) runFile(name string, replace ...string) {
 func (c *clickHouse) insertColumns(records *record.Columns) {
 	c.t.Helper()
 	records.Seal()
-	block, err := records.AppendNative(nil)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	block := record.AppendNative(nil, record.Rows{Of: records, To: records.Len()})
 	path := filepath.Join(c.t.TempDir(), "records.native")
 	if err := os.WriteFile(path, block, 0o600); err != nil {
 		c.t.Fatal(err)

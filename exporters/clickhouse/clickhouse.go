@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/ch-go/compress"
+
 	"intsink/exporters/collect"
 	"intsink/exporters/record"
 )
@@ -47,8 +49,10 @@ type Output struct {
 	full  bool      // a delivery did not fit: the block is to be sent
 	way   *insert   // the block that is on its way; nil: none
 
-	columns *record.Columns // of the block that was sent last, and
-	native  []byte          // its bytes: memory for the next
+	parts  []record.Rows // of the block that was sent last, and
+	native []byte        // its bytes: memory for the next
+	frame  *compress.Writer
+	usual  int // bytes of its frames
 }
 
 // New makes an output. It connects to nothing yet: an error is one of the configuration.
@@ -68,7 +72,7 @@ func New(c Config) (*Output, error) {
 		q.Set(skip, "1")
 	}
 	u.RawQuery = q.Encode()
-	return &Output{c: c, insert: u, servers: append([]string{u.Host}, c.Replicas...), table: table, clock: time.Now, columns: record.NewColumns(), client: newClient(c.TLS)}, nil
+	return &Output{c: c, insert: u, servers: append([]string{u.Host}, c.Replicas...), table: table, clock: time.Now, frame: compress.NewWriter(compress.LevelZero, compress.LZ4), client: newClient(c.TLS)}, nil
 }
 
 // newClient makes a client that follows no redirect: it would go on with a GET without the rows, take the

@@ -17,9 +17,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ClickHouse/ch-go/compress"
-
 	"intsink/exporters/collect"
+	"intsink/exporters/record"
 	"intsink/internal/plainfile"
 )
 
@@ -43,20 +42,18 @@ const (
 )
 
 func newInsert(o *Output, block []*collect.Delivery) *insert {
-	o.columns.Reset()
+	o.parts = o.parts[:0]
 	for _, d := range block {
 		for _, i := range d.Again {
-			o.columns.Take(d.Columns(), i, i+1)
+			o.parts = append(o.parts, record.Rows{Of: d.Columns(), From: i, To: i + 1})
 		}
 		if d.Again == nil {
-			o.columns.Take(d.Columns(), 0, d.Len())
+			o.parts = append(o.parts, record.Rows{Of: d.Columns(), To: d.Len()})
 		}
 	}
-	var err error
-	if o.native, err = o.columns.AppendNative(o.native[:0]); err != nil { // cannot be: all columns have as many rows
-		panic(err)
-	}
-	body := frames(o.native)
+	o.native = record.AppendNative(o.native[:0], o.parts...)
+	clear(o.parts) // the deliveries' memory goes when the block is there
+	body := o.frames(o.native)
 	token := sha256.Sum256(body)
 	return &insert{o: o, block: block, body: body, token: hex.EncodeToString(token[:16]), wait: firstWait}
 }
@@ -64,15 +61,17 @@ func newInsert(o *Output, block []*collect.Delivery) *insert {
 // frameBytes is how much of a block stands in one compressed frame: what ClickHouse's own clients put into one.
 const frameBytes = 1 << 20
 
-// frames returns the block in frames of ClickHouse's own: checksum, method, sizes, LZ4.
-func frames(block []byte) (body []byte) {
-	w := compress.NewWriter(compress.LevelZero, compress.LZ4)
+// frames returns the block in frames of ClickHouse's own: checksum, method, sizes, LZ4. It has memory of its own: a client may read
+// from it after the answer.
+func (o *Output) frames(block []byte) (body []byte) {
+	body = make([]byte, 0, o.usual+o.usual/8)
 	for piece := range slices.Chunk(block, frameBytes) {
-		if err := w.Compress(piece); err != nil { // cannot be: there is room for what does not get smaller
+		if err := o.frame.Compress(piece); err != nil { // cannot be: there is room for what does not get smaller
 			panic(err)
 		}
-		body = append(body, w.Data...)
+		body = append(body, o.frame.Data...)
 	}
+	o.usual = len(body)
 	return body
 }
 
@@ -80,7 +79,10 @@ func frames(block []byte) (body []byte) {
 func (i *insert) post() {
 	ctx, cancel := context.WithTimeout(context.Background(), i.o.c.Timeout)
 	i.done, i.cancel = make(chan error, 1), cancel
-	go func(done chan<- error, server url.URL) { done <- i.o.post(ctx, server, i.token, i.body) }(i.done, *i.o.insert)
+	go func(done chan<- error, server url.URL) {
+		done <- i.o.post(ctx, server, i.token, i.body)
+		i.block[0].Answered()
+	}(i.done, *i.o.insert)
 }
 
 // poll takes the answer of the attempt under way, if it has come, or begins the next attempt

@@ -14,11 +14,18 @@ import (
 // column is a column of a block, or a part of one. Rows that nobody sets get its default when the next one is set,
 // or by pad: most fields of most records are not known, and cost nothing.
 type column interface {
-	proto.ColInput
-	pad(rows int)               // sets all rows below rows that are not set
-	take(from column, i, j int) // appends rows i to j-1 of a column of the same kind
+	kind() string                       // ClickHouse's name of its type
+	empty() bool                        // no row was set
+	pad(rows int)                       // sets all rows below rows that are not set; of a part that is empty, none
+	write(b *proto.Buffer, all []piece) // appends rows of columns of the same kind, one piece behind the other
 	reset()
 	size() int // bytes of memory
+}
+
+// piece is rows i to j-1 of a column that is padded, or empty: then they have its default.
+type piece struct {
+	column
+	i, j int
 }
 
 // cells are the values of a column of numbers; the types of package proto write them.
@@ -29,7 +36,7 @@ type cells[T any] interface {
 
 // numbers is a column of values of a fixed size. missing is the value of rows that nobody sets, beside their null.
 type numbers[T any, C cells[T]] struct {
-	kind     string
+	of       string // ClickHouse's name of their type
 	nullable bool
 	missing  T
 	nulls    proto.ColUInt8
@@ -62,11 +69,21 @@ func (c *numbers[T, C]) putKnown(row int, known bool, v T) {
 
 func (c *numbers[T, C]) pad(rows int) {
 	c.know()
-	for len(c.values) < rows {
-		c.values = append(c.values, c.missing)
-		if c.nullable {
-			c.nulls = append(c.nulls, 1)
-		}
+	n := len(c.values)
+	if n >= rows {
+		return
+	}
+	c.values = slices.Grow(c.values, rows-n)[:rows]
+	fill(c.values[n:], c.missing)
+	if c.nullable {
+		c.nulls = slices.Grow(c.nulls, rows-n)[:rows]
+		fill(c.nulls[n:], 1)
+	}
+}
+
+func fill[T any](values []T, v T) {
+	for i := range values {
+		values[i] = v
 	}
 }
 
@@ -78,38 +95,49 @@ func (c *numbers[T, C]) know() {
 	}
 }
 
-func (c *numbers[T, C]) take(from column, i, j int) {
-	f := from.(*numbers[T, C])
-	c.values = append(c.values, f.values[i:j]...)
+func (c *numbers[T, C]) write(b *proto.Buffer, all []piece) {
 	if c.nullable {
-		c.nulls = append(c.nulls, f.nulls[i:j]...)
+		for _, p := range all {
+			if f := p.column.(*numbers[T, C]); f.empty() {
+				extend(b, p.j-p.i, 1)
+			} else {
+				f.nulls[p.i:p.j].EncodeColumn(b)
+			}
+		}
+	}
+	var none [64]T
+	fill(none[:], c.missing)
+	for _, p := range all {
+		f := p.column.(*numbers[T, C])
+		if !f.empty() {
+			f.values[p.i:p.j].EncodeColumn(b)
+			continue
+		}
+		for n := p.j - p.i; n > 0; n -= len(none) {
+			C(none[:min(n, len(none))]).EncodeColumn(b)
+		}
 	}
 }
 
-func (c *numbers[T, C]) reset()    { c.values, c.nulls = c.values[:0], c.nulls[:0] }
-func (c *numbers[T, C]) Rows() int { return len(c.values) }
+// extend appends n bytes of a value.
+func extend(b *proto.Buffer, n int, v byte) {
+	at := len(b.Buf)
+	b.Buf = slices.Grow(b.Buf, n)[:at+n]
+	fill(b.Buf[at:], v)
+}
+
+func (c *numbers[T, C]) empty() bool { return len(c.values) == 0 }
+func (c *numbers[T, C]) reset()      { c.values, c.nulls = c.values[:0], c.nulls[:0] }
 func (c *numbers[T, C]) size() int {
 	return cap(c.values)*int(unsafe.Sizeof(c.missing)) + cap(c.nulls)
 }
 
-// Type implements proto.ColInput.
-func (c *numbers[T, C]) Type() proto.ColumnType {
+func (c *numbers[T, C]) kind() string {
 	if c.nullable {
-		return proto.ColumnType("Nullable(" + c.kind + ")")
+		return "Nullable(" + c.of + ")"
 	}
-	return proto.ColumnType(c.kind)
+	return c.of
 }
-
-// EncodeColumn implements proto.ColInput.
-func (c *numbers[T, C]) EncodeColumn(b *proto.Buffer) {
-	if c.nullable {
-		c.nulls.EncodeColumn(b)
-	}
-	c.values.EncodeColumn(b)
-}
-
-// WriteColumn implements proto.ColInput.
-func (c *numbers[T, C]) WriteColumn(w *proto.Writer) { w.ChainBuffer(c.EncodeColumn) }
 
 // texts is a column of strings, kept as they are sent: each with its length in front.
 type texts struct {
@@ -143,19 +171,27 @@ func (c *texts) putHex(row int, bytes []byte) {
 }
 
 func (c *texts) pad(rows int) {
-	for ; c.rows < rows; c.rows++ {
-		c.buf = append(c.buf, 0)
+	if n := rows - c.rows; n > 0 {
+		c.buf = slices.Grow(c.buf, n)[:len(c.buf)+n]
+		clear(c.buf[len(c.buf)-n:])
+		c.rows = rows
 	}
 }
 
-func (c *texts) take(from column, i, j int) {
-	f := from.(*texts)
-	start, end := 0, len(f.buf)
-	if i > 0 || j < f.rows {
-		start = f.offset(0, i)
-		end = f.offset(start, j-i)
+func (c *texts) write(b *proto.Buffer, all []piece) {
+	for _, p := range all {
+		f := p.column.(*texts)
+		if f.empty() {
+			extend(b, p.j-p.i, 0)
+			continue
+		}
+		start, end := 0, len(f.buf)
+		if p.i > 0 || p.j < f.rows {
+			start = f.offset(0, p.i)
+			end = f.offset(start, p.j-p.i)
+		}
+		b.PutRaw(f.buf[start:end])
 	}
-	c.buf, c.rows = append(c.buf, f.buf[start:end]...), c.rows+j-i
 }
 
 // offset is where the text stands that comes n texts behind the one at an offset.
@@ -167,14 +203,10 @@ func (c *texts) offset(at, n int) int {
 	return at
 }
 
-func (c *texts) reset()    { c.buf, c.rows = c.buf[:0], 0 }
-func (c *texts) size() int { return cap(c.buf) }
-
-// Rows implements proto.ColInput, as the other methods do.
-func (c *texts) Rows() int                    { return c.rows }
-func (c *texts) Type() proto.ColumnType       { return proto.ColumnTypeString }
-func (c *texts) EncodeColumn(b *proto.Buffer) { b.PutRaw(c.buf) }
-func (c *texts) WriteColumn(w *proto.Writer)  { w.ChainBuffer(c.EncodeColumn) }
+func (c *texts) empty() bool  { return c.rows == 0 }
+func (c *texts) reset()       { c.buf, c.rows = c.buf[:0], 0 }
+func (c *texts) size() int    { return cap(c.buf) }
+func (c *texts) kind() string { return "String" }
 
 // list is a column of arrays: where each ends among the elements of all.
 type list struct {
@@ -212,14 +244,25 @@ func (c *list) pad(rows int) {
 	c.of.pad(c.n)
 }
 
-func (c *list) take(from column, i, j int) {
-	f := from.(*list)
-	first := f.start(i)
-	c.of.take(f.of, first, f.start(j))
-	for _, end := range f.ends[i:j] {
-		c.ends = append(c.ends, uint64(c.n+int(end)-first))
+func (c *list) write(b *proto.Buffer, all []piece) {
+	elements, n := make([]piece, 0, len(all)), uint64(0)
+	for _, p := range all {
+		f := p.column.(*list)
+		if f.empty() {
+			for range p.j - p.i {
+				b.PutUInt64(n)
+			}
+			elements = append(elements, piece{f.of, 0, 0})
+			continue
+		}
+		first, last := f.start(p.i), f.start(p.j)
+		for _, end := range f.ends[p.i:p.j] {
+			b.PutUInt64(n + end - uint64(first))
+		}
+		n += uint64(last - first)
+		elements = append(elements, piece{f.of, first, last})
 	}
-	c.n += f.start(j) - first
+	c.of.write(b, elements)
 }
 
 func (c *list) reset() {
@@ -229,19 +272,18 @@ func (c *list) reset() {
 
 func (c *list) size() int { return 8*cap(c.ends) + c.of.size() }
 
-// Rows implements proto.ColInput, as the other methods do.
-func (c *list) Rows() int                   { return len(c.ends) }
-func (c *list) Type() proto.ColumnType      { return c.of.Type().Array() }
-func (c *list) WriteColumn(w *proto.Writer) { w.ChainBuffer(c.EncodeColumn) }
-func (c *list) EncodeColumn(b *proto.Buffer) {
-	c.ends.EncodeColumn(b)
-	c.of.EncodeColumn(b)
-}
+func (c *list) empty() bool  { return len(c.ends) == 0 }
+func (c *list) kind() string { return "Array(" + c.of.kind() + ")" }
 
 // named are columns with their names: those of a block, or the elements of a tuple.
-type named []proto.InputColumn
+type named []namedColumn
 
-func (c *named) add(name string, d column) { *c = append(*c, proto.InputColumn{Name: name, Data: d}) }
+type namedColumn struct {
+	name string
+	column
+}
+
+func (c *named) add(name string, d column) { *c = append(*c, namedColumn{name, d}) }
 
 func (c *named) text(name string) *texts {
 	d := new(texts)
@@ -251,51 +293,56 @@ func (c *named) text(name string) *texts {
 
 func (c named) pad(rows int) {
 	for _, d := range c {
-		d.Data.(column).pad(rows)
+		if !d.empty() {
+			d.pad(rows)
+		}
 	}
 }
 
-func (c named) take(from column, i, j int) {
-	f := *from.(*named)
-	for k, d := range c {
-		d.Data.(column).take(f[k].Data.(column), i, j)
+func (c named) empty() bool {
+	for _, d := range c {
+		if !d.empty() {
+			return false
+		}
 	}
+	return true
 }
 
 func (c named) reset() {
 	for _, d := range c {
-		d.Data.(column).reset()
+		d.reset()
 	}
 }
 
 func (c named) size() (n int) {
 	for _, d := range c {
-		n += d.Data.(column).size()
+		n += d.size()
 	}
 	return n
 }
 
-// Rows implements proto.ColInput, as the other methods do.
-func (c named) Rows() int                   { return c[0].Data.Rows() }
-func (c named) WriteColumn(w *proto.Writer) { w.ChainBuffer(c.EncodeColumn) }
-func (c named) EncodeColumn(b *proto.Buffer) {
-	for _, d := range c {
-		d.Data.EncodeColumn(b)
+func (c *named) write(b *proto.Buffer, all []piece) {
+	part := make([]piece, len(all))
+	for k, d := range *c {
+		for n, p := range all {
+			part[n] = piece{(*p.column.(*named))[k].column, p.i, p.j}
+		}
+		d.write(b, part)
 	}
 }
 
-func (c named) Type() proto.ColumnType {
+func (c named) kind() string {
 	var elements []string
 	for _, d := range c {
-		elements = append(elements, "`"+d.Name+"` "+string(d.Data.Type()))
+		elements = append(elements, "`"+d.name+"` "+d.kind())
 	}
-	return proto.ColumnType("Tuple(" + strings.Join(elements, ", ") + ")")
+	return "Tuple(" + strings.Join(elements, ", ") + ")"
 }
 
 // Makers of columns: n1 to n8 are numbers of so many bytes, null those that may be unknown.
 
-func number[T any, C cells[T]](c *named, name, kind string, nullable bool) *numbers[T, C] {
-	d := &numbers[T, C]{kind: kind, nullable: nullable}
+func number[T any, C cells[T]](c *named, name, of string, nullable bool) *numbers[T, C] {
+	d := &numbers[T, C]{of: of, nullable: nullable}
 	c.add(name, d)
 	return d
 }

@@ -5,6 +5,7 @@ package record
 import (
 	"math"
 	"net/netip"
+	"slices"
 
 	"github.com/ClickHouse/ch-go/proto"
 
@@ -223,27 +224,44 @@ func (c *Columns) Reset() {
 	c.all.reset()
 }
 
-// Seal sets what no record has set. It is called before Take or AppendNative, and after the last Append.
+// Seal sets what no record has set in columns that some have set. It is called after the last Append, and before
+// AppendNative.
 func (c *Columns) Seal() {
-	c.bytes = 0
-	for i := range c.all {
-		d := c.all[i].Data.(column)
-		d.pad(c.rows)
-		c.bytes += d.size()
+	c.all.pad(c.rows)
+	c.bytes = c.all.size()
+}
+
+// Rows are records From to To-1 of columns that are sealed.
+type Rows struct {
+	Of       *Columns
+	From, To int
+}
+
+// AppendNative appends records of columns, one behind the other, as one block of format Native, without an extension of
+// later protocols. It has the columns that records have set: in the others, the server sets the default of the table.
+func AppendNative(dst []byte, all ...Rows) []byte {
+	b, rows, pieces := proto.Buffer{Buf: dst}, 0, make([]piece, len(all))
+	for _, r := range all {
+		rows += r.To - r.From
 	}
-}
-
-// Take appends records i to j-1 of other columns, which are sealed, as these are then.
-func (c *Columns) Take(from *Columns, i, j int) {
-	c.all.take(&from.all, i, j)
-	c.rows += j - i
-}
-
-// AppendNative appends the records as one block of format Native, without an extension of later protocols.
-func (c *Columns) AppendNative(dst []byte) ([]byte, error) {
-	b := proto.Buffer{Buf: dst}
-	err := proto.Block{Columns: len(c.all), Rows: c.rows}.EncodeRawBlock(&b, 0, c.all)
-	return b.Buf, err
+	var columns []int // their indices
+	for k := range all[0].Of.all {
+		if slices.ContainsFunc(all, func(r Rows) bool { return !r.Of.all[k].empty() }) {
+			columns = append(columns, k)
+		}
+	}
+	b.PutInt(len(columns))
+	b.PutInt(rows)
+	for _, k := range columns {
+		d := all[0].Of.all[k]
+		b.PutString(d.name)
+		b.PutString(d.kind())
+		for n, r := range all {
+			pieces[n] = piece{r.Of.all[k].column, r.From, r.To}
+		}
+		d.write(&b, pieces)
+	}
+	return b.Buf
 }
 
 // Append appends a record.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,23 +14,17 @@ import (
 )
 
 // block returns the sealed columns of records, and their block.
-func block(t *testing.T, records ...*Record) (*Columns, []byte) {
-	t.Helper()
+func block(records ...*Record) (*Columns, []byte) {
 	c := NewColumns()
 	for _, r := range records {
 		c.Append(r)
 	}
-	return c, native(t, c)
+	return c, native(c)
 }
 
-func native(t *testing.T, c *Columns) []byte {
-	t.Helper()
+func native(c *Columns) []byte {
 	c.Seal()
-	b, err := c.AppendNative(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return AppendNative(nil, Rows{c, 0, c.Len()})
 }
 
 // TestColumnsSayWhatJSONSays: rows have the fields of the records' JSON, without those that are empty.
@@ -38,7 +33,7 @@ func TestColumnsSayWhatJSONSays(t *testing.T) {
 	for _, g := range goldens {
 		records = append(records, g.record(), g.record())
 	}
-	_, b := block(t, records...)
+	_, b := block(records...)
 	rows, err := nativetest.Rows(b)
 	if err != nil || len(rows) != len(records) {
 		t.Fatalf("%d rows: %v", len(rows), err)
@@ -77,39 +72,61 @@ func full(v any) any {
 	return v
 }
 
-// TestColumnsTake: records that are taken from other columns make the same block as those that are appended.
-func TestColumnsTake(t *testing.T) {
-	var all []*Record
-	for range 3 {
-		all = append(all, bare(), whole(), stream(Gap), whole(), bare(), stream(Stats))
+// TestPieces: pieces of columns make the same rows as their records, whatever is set in each.
+func TestPieces(t *testing.T) {
+	sets := [][]*Record{
+		{bare(), whole(), stream(Gap), whole(), bare(), stream(Stats)}, {bare(), bare()}, {stream(Gap)}, {whole()}, {usual(), bare()},
 	}
-	from, _ := block(t, all...)
-	c := NewColumns()
-	for i := range all {
-		for j := i; j <= len(all); j++ {
-			_, want := block(t, append([]*Record{whole()}, all[i:j]...)...)
-			c.Reset()
-			c.Append(whole())
-			c.Seal()
-			c.Take(from, i, j)
-			if got := native(t, c); !bytes.Equal(got, want) || c.Len() != 1+j-i {
-				t.Fatalf("%d to %d: %d rows\n%x\nwant\n%x", i, j, c.Len(), got, want)
-			}
+	rows := func(b []byte) (all []any) {
+		lines, err := nativetest.Rows(b)
+		if err != nil {
+			t.Fatal(err)
 		}
+		for _, line := range lines {
+			var x any
+			if err := json.Unmarshal(line, &x); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, full(x))
+		}
+		return all
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		var parts []Rows
+		var records []*Record
+		for range 1 + r.IntN(4) {
+			set := sets[r.IntN(len(sets))]
+			from, _ := block(set...)
+			i := r.IntN(len(set))
+			j := i + 1 + r.IntN(len(set)-i)
+			parts, records = append(parts, Rows{from, i, j}), append(records, set[i:j]...)
+		}
+		_, want := block(records...)
+		if d := cmp.Diff(rows(want), rows(AppendNative(nil, parts...))); d != "" {
+			t.Fatalf("%v (-records +pieces)\n%s", parts, d)
+		}
+	}
+}
+
+// TestColumnsThatAreNotSet: a block has no columns that no record has set.
+func TestColumnsThatAreNotSet(t *testing.T) {
+	_, all := block(whole())
+	_, few := block(bare(), bare())
+	if len(few) > len(all)/2 || bytes.Contains(few, []byte("episodes")) || !bytes.Contains(all, []byte("episodes")) {
+		t.Errorf("%d of %d bytes: %q", len(few), len(all), few)
 	}
 }
 
 // TestColumnsAllocateNothing: columns that were used before have room.
 func TestColumnsAllocateNothing(t *testing.T) {
-	d, c, to := NewDecoder(Options{}), NewColumns(), NewColumns()
+	d, c := NewDecoder(Options{}), NewColumns()
 	for _, file := range []string{"int_vxlan", "int_tcp", "transparent_security", "domain_specific", "1.0_int", "0.5_drop"} {
 		packet := reporttest.Wire(t, file)
 		n := testing.AllocsPerRun(100, func() {
 			c.Reset()
-			to.Reset()
 			d.Records(packet, &testOrigin, c.Append)
 			c.Seal()
-			to.Take(c, 0, c.Len())
 		})
 		if n != 0 {
 			t.Errorf("%s: %v allocations a packet", file, n)
@@ -131,11 +148,11 @@ func usual() *Record {
 	return r
 }
 
-// BenchmarkColumns is the cost of a record of a report with three hops: decoded, and put into a batch's columns, or
-// taken from there.
+// BenchmarkColumns is the cost of a record of a report with three hops: put into a batch's columns, and
+// written from there.
 func BenchmarkColumns(b *testing.B) {
 	r := usual()
-	c, to := NewColumns(), NewColumns()
+	c := NewColumns()
 	b.Run("append", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -149,18 +166,10 @@ func BenchmarkColumns(b *testing.B) {
 		c.Append(r)
 	}
 	c.Seal()
-	b.Run("take 512", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if to.Take(c, 0, c.Len()); to.Len() > 50000 {
-				to.Reset()
-			}
-		}
-	})
 	var buf []byte
 	b.Run("write 512", func(b *testing.B) {
 		for b.Loop() {
-			buf, _ = c.AppendNative(buf[:0])
+			buf = AppendNative(buf[:0], Rows{c, 0, c.Len()})
 		}
 		b.SetBytes(int64(len(buf)))
 	})
