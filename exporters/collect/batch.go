@@ -93,7 +93,7 @@ func (b *Batch) has(f Format) bool {
 }
 
 // Flow returns a hash of record i's flow, the same for both directions. It returns false if
-// the record has no flow.
+// the record has no flow, or is in format Columns alone.
 func (b *Batch) Flow(i int) (uint64, bool) { return b.items[i].flow, b.items[i].flow != 0 }
 
 // Node returns the node id of record i.
@@ -101,7 +101,10 @@ func (b *Batch) Node(i int) uint32 { return b.items[i].node }
 
 // add appends a record in each format whose bit is set.
 func (b *Batch) add(r *record.Record, formats uint8) {
-	it := item{node: r.NodeID, kind: r.Type, flow: flowHash(r)}
+	it := item{node: r.NodeID, kind: r.Type}
+	if formats&^(1<<Columns) != 0 {
+		it.flow = flowHash(r)
+	}
 	if formats&(1<<JSON) != 0 {
 		b.encoded[JSON] = append(record.AppendJSON(b.encoded[JSON], r), '\n')
 	}

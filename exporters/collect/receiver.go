@@ -20,8 +20,9 @@ import (
 
 const (
 	maxDatagram = 1 << 16
-	perCall     = 64 // datagrams of one recvmmsg(2)
-	controlLen  = 64 // bytes for two control messages: time of receipt and overflow count
+	slot        = maxDatagram + 33*64 // bytes of memory of a datagram: were they a power of two apart, a cache would hold eight
+	perCall     = 64                  // datagrams of one recvmmsg(2)
+	controlLen  = 64                  // bytes for two control messages: time of receipt and overflow count
 )
 
 // datagram is a datagram that receive returned. Its payload is valid until the next call.
@@ -82,7 +83,7 @@ func openSocket(address string, buffer int, share bool) (*socket, error) {
 		}
 		return nil, fmt.Errorf("%w; it must be an address of this machine and a free UDP port", err)
 	}
-	s := &socket{conn: conn.(*net.UDPConn), space: make([]byte, perCall*maxDatagram)}
+	s := &socket{conn: conn.(*net.UDPConn), space: make([]byte, perCall*slot)}
 	s.local = s.conn.LocalAddr().(*net.UDPAddr).AddrPort()
 	s.local = netip.AddrPortFrom(s.local.Addr().Unmap(), s.local.Port())
 	s.raw, err = s.conn.SyscallConn()
@@ -95,7 +96,7 @@ func openSocket(address string, buffer int, share bool) (*socket, error) {
 		s.buffer /= 2 // the kernel doubles the value for its own overhead, see socket(7)
 	})
 	for i := range s.headers {
-		s.vectors[i].Base = &s.space[i*maxDatagram]
+		s.vectors[i].Base = &s.space[i*slot]
 		s.vectors[i].SetLen(maxDatagram)
 		h := &s.headers[i].hdr
 		h.Name = (*byte)(unsafe.Pointer(&s.names[i]))
@@ -140,7 +141,7 @@ func (s *socket) receive() ([]datagram, error) {
 // read fills s.out[i] from message i of the last call.
 func (s *socket) read(i int) {
 	d, m := &s.out[i], &s.headers[i]
-	d.payload = s.space[i*maxDatagram:][:m.n]
+	d.payload = s.space[i*slot:][:m.n]
 	d.from = s.source(&s.names[i])
 	d.arrived = 0
 	for c := s.controls[i][:min(m.hdr.Controllen, controlLen)]; len(c) >= unix.SizeofCmsghdr; {

@@ -264,11 +264,11 @@ func TestControlMessages(t *testing.T) {
 		{"a header only", message(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS), 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &socket{space: make([]byte, perCall*maxDatagram)}
+			s := &socket{space: make([]byte, perCall*slot)}
 			copy(s.controls[1][:], c.control)
 			s.headers[1].hdr.SetControllen(len(c.control))
 			s.headers[1].n = 3
-			s.space[maxDatagram] = 42
+			s.space[slot] = 42
 			s.out[1].arrived = 1 // of the datagram before in this place
 			s.names[1] = unix.RawSockaddrInet6{Family: unix.AF_INET6, Port: 0x0102, Addr: netip.MustParseAddr("::ffff:192.0.2.1").As16()}
 			before := time.Now().UnixNano()
@@ -282,7 +282,7 @@ func TestControlMessages(t *testing.T) {
 			}
 		})
 	}
-	s := &socket{space: make([]byte, perCall*maxDatagram), overflows: 1<<32 - 3, lost: 10}
+	s := &socket{space: make([]byte, perCall*slot), overflows: 1<<32 - 3, lost: 10}
 	copy(s.controls[0][:], overflow)
 	s.headers[0].hdr.SetControllen(len(overflow))
 	s.read(0) // the kernel's count has wrapped

@@ -47,8 +47,24 @@ type shard struct {
 	set    *Set
 	mu     sync.Mutex
 	values map[key]*histogram
+	lately [1 << latelyBits]slot // of values: nearly all records are about the same nodes as the last ones
 	events [32]uint64
 	none   uint64 // reports whose events are not known
+}
+
+// slot is a histogram with its key; nil: none.
+type slot struct {
+	key
+	of *histogram
+}
+
+// latelyBits is the width of a key's place in shard.lately.
+const latelyBits = 9
+
+// place is where in shard.lately a histogram of k stands.
+func (k key) place() uint32 {
+	h := (k.a*0x9e3779b1+k.b)*0x85ebca6b + k.c
+	return ((h + uint32(k.kind)) * 0xc2b2ae35) >> (32 - latelyBits)
 }
 
 // numBuckets is the number of a histogram's buckets without +Inf.
@@ -132,6 +148,18 @@ func (s *shard) hop(who kind, node uint32, known record.HopKnown, egress, latenc
 
 // at returns the histogram of k. It returns nil if k is new and the set is full.
 func (s *shard) at(k key, lines int64) *histogram {
+	last := &s.lately[k.place()]
+	if last.of != nil && last.key == k {
+		return last.of
+	}
+	h := s.find(k, lines)
+	if h != nil {
+		*last = slot{k, h}
+	}
+	return h
+}
+
+func (s *shard) find(k key, lines int64) *histogram {
 	h := s.values[k]
 	if h != nil {
 		return h
