@@ -27,6 +27,7 @@ type API struct {
 	turns   turns         // workers answer one request at a time
 
 	Problems func() []*problem.Problem               // of the sink and the network, of the last day; nil: nobody looks
+	Seen     func(node uint32) (time.Time, bool)     // when a node of the last day was seen last; nil: nobody looks
 	Changes  Changes                                 // of paths, of the last day; nil: nobody looks
 	Recorded Recorded                                // what the flight recorder has; nil: there is none
 	Page     func(x *Incident, format string) string // an incident for people: as text, or a page of HTML

@@ -58,7 +58,7 @@ func (x *Incident) isSlow() bool {
 	for _, p := range x.Problems {
 		switch p.Kind {
 		case problem.LossBetween, problem.Loop, problem.NodeGone, problem.PathChanged:
-			if x.At == "" && p.Kind != problem.PathChanged {
+			if x.At == "" && p.Kind != problem.PathChanged && (p.Kind != problem.NodeGone || x.passes(p.Place)) { // what left a node in time is not slow
 				x.At = p.Where()
 			}
 			x.say("%s: %s", p.Where(), p.What)

@@ -95,5 +95,11 @@ func (in *API) sayWhereNode(x *Incident, node uint32) {
 			return
 		}
 	}
-	x.say("no flow passes node %d now, and none left it in the last day: intsink paths has the nodes that there are", node)
+	if in.Seen != nil {
+		if at, known := in.Seen(node); known {
+			x.say("no flow passes node %d now, and none is known to have left it for another way; the last packet came through it at %s", node, at.UTC().Format(clock))
+			return
+		}
+	}
+	x.say("no flow passes node %d, and none did in the last day: intsink paths has the nodes that there are", node)
 }

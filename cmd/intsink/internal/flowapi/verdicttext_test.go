@@ -34,10 +34,14 @@ func TestSayEpisodes(t *testing.T) {
 func TestWhereNode(t *testing.T) {
 	gone := &problem.Problem{Kind: problem.NodeGone, Place: []problem.Part{{What: "node", ID: "203"}}, Since: time.Date(2026, 11, 26, 4, 4, 50, 0, time.UTC),
 		Evidence: problem.Evidence{From: "102 > 203", To: "102 > 204", Flows: []string{"a", "b"}}}
-	in := &API{Problems: func() []*problem.Problem { return []*problem.Problem{gone} }}
+	in := &API{
+		Problems: func() []*problem.Problem { return []*problem.Problem{gone} },
+		Seen:     func(node uint32) (time.Time, bool) { return gone.Since, node == 204 },
+	}
 	for node, want := range map[uint32]string{
 		203: "the last packet came through it at 04:04:50|its flows went from 102 > 203 to 102 > 204: a b",
-		999: "no flow passes node 999 now, and none left it in the last day: intsink paths has the nodes that there are",
+		204: "no flow passes node 204 now, and none is known to have left it for another way; the last packet came through it at 04:04:50",
+		999: "no flow passes node 999, and none did in the last day: intsink paths has the nodes that there are",
 	} {
 		x := &Incident{Why: []string{"no such flow is known"}}
 		in.sayWhereNode(x, node)
@@ -143,5 +147,20 @@ func TestRecordedCommand(t *testing.T) {
 	r := &RecordedItem{Since: time.Date(2026, 11, 26, 4, 4, 50, 0, time.UTC)}
 	if got := r.Text(r.Since.Add(time.Second)) + r.Text(r.Since.Add(-time.Second)); got != "recorder: no packet of this time\nrecorder: no packet of this time; it reaches back to 04:04:50\n" {
 		t.Error(got)
+	}
+}
+
+// TestNodeThatFlowsLeft: a node that is gone is told of flows that left it, which are slow at it only where they pass it still.
+func TestNodeThatFlowsLeft(t *testing.T) {
+	for name, c := range map[string]struct {
+		nodes []pathHopItem
+		at    string
+	}{"by another node now": {[]pathHopItem{{Node: 102}, {Node: 204}}, ""}, "nobody has noticed": {[]pathHopItem{{Node: 102}, {Node: 203}}, "node 203"}} {
+		gone := &problem.Problem{Kind: problem.NodeGone, Place: []problem.Part{{What: "node", ID: "203"}}, What: "gone", Evidence: problem.Evidence{Flows: []string{"f"}}}
+		in := &API{Problems: func() []*problem.Problem { return []*problem.Problem{gone} }}
+		x := &Incident{Flows: []string{"f"}, Paths: []PathItem{{Nodes: c.nodes}}}
+		if in.addProblems(x); x.isSlow() != (c.at != "") || x.At != c.at || !slices.Equal(x.Why, []string{"node 203: gone"}) {
+			t.Errorf("%s: at %q, %q", name, x.At, x.Why)
+		}
 	}
 }

@@ -174,17 +174,18 @@ func summary(h http.Header) string {
 func recordedSummary(h http.Header, before time.Duration, packets int) string {
 	reach, _ := strconv.ParseFloat(h.Get(trailerReach), 64)
 	back := time.Duration(reach * float64(time.Second)).Round(100 * time.Millisecond)
-	s := fmt.Sprintf("of the last %v", before)
+	s, missed := fmt.Sprintf("of the last %v", before), h.Get(trailerMissed) == "true"
 	switch held := h.Get(trailerHeld); {
 	case h.Get(trailerEnd) == "client":
 		s = "ended: the sink stops"
 	case packets > 0:
+	case held == "0" && missed:
 	case held == "0":
 		s += ": nothing was reported in that time, and no queue was in an episode; ask for a longer time, or capture what comes, without --before"
 	default:
 		s += fmt.Sprintf(": none of the %s packets that were recorded then fits; widen the filter", held)
 	}
-	if h.Get(trailerMissed) == "true" {
+	if missed {
 		s += "; some were overwritten before they could be read: ask for a shorter time, or write to a faster disk"
 	}
 	switch {

@@ -26,6 +26,16 @@ type nodeDetail struct {
 	Neighbours []uint32 `json:"neighbours"`
 }
 
+// Seen is when packets came through a node last; false: none did in the last day.
+func (x *Network) Seen(id uint32) (at time.Time, known bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if n := x.nodes[id]; n != nil {
+		return n.seen, true
+	}
+	return at, false
+}
+
 // serveNode answers GET /api/v1/nodes/{id}.
 func (x *Network) serveNode(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseUint(r.PathValue("id"), 0, 32)

@@ -102,8 +102,13 @@ func TestIncidentOfFlowsThatEnded(t *testing.T) {
 	s.pass(120, 0.2)
 	s.fill, s.move = true, true
 	s.pass(20, 1)
-	s.fill, s.absent = false, func(flow int) bool { return flow == 60 || flow == 6 || flow == 9 }
+	s.fill, s.absent = false, func(flow int) bool { return flow == 60 || flow == 6 || flow == 9 || flow/3%4 == 0 }
+	ended, _ := s.source.Network.Seen(201)
 	s.pass(60, 0.2)
+	var x flowapi.Incident
+	if err := json.Unmarshal(s.ask("/api/v1/incident?node=201").Body.Bytes(), &x); err != nil || x.Verdict != flowapi.CannotSay || len(x.Why) != 1 || !strings.HasSuffix(x.Why[0], "the last packet came through it at "+ended.UTC().Format("15:04:05")) {
+		t.Errorf("of a node whose flows ended at %v: %s, %q (%v)", ended, x.Verdict, x.Why, err)
+	}
 	for name, c := range map[string]struct {
 		flow                 int
 		query, verdict, says string

@@ -119,7 +119,8 @@ func (s *Source) incident(x *flowapi.Incident, format string) string {
 // makeAPI makes what answers with what the workers know.
 func (s *Source) makeAPI() {
 	s.api = flowapi.New(s.Workers, s.Clock)
-	s.api.Wall, s.api.Problems, s.api.Changes, s.api.Page = s.WallClock, s.Problems.All, s.Network.EachChange, s.incident
+	s.api.Wall, s.api.Page = s.WallClock, s.incident
+	s.api.Problems, s.api.Seen, s.api.Changes = s.Problems.All, s.Network.Seen, s.Network.EachChange
 	if s.Capture != nil {
 		s.api.Recorded = s.Capture.Recorded
 	}
