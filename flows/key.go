@@ -25,6 +25,15 @@ func (k *Key) Equal(o *Key) bool {
 		k.addrs[1] == o.addrs[1] && k.addrs[2] == o.addrs[2] && k.addrs[3] == o.addrs[3])
 }
 
+// Tag is 16 bits that are the same of equal keys. Whoever sends packets can choose keys with equal tags.
+func (k *Key) Tag() uint16 {
+	x := k.portsProto ^ k.addrs[0]
+	if k.portsProto&sixBit != 0 {
+		x ^= k.addrs[1] ^ k.addrs[2] ^ k.addrs[3]
+	}
+	return uint16(x * 0x9e3779b97f4a7c15 >> 48)
+}
+
 // Canonical is k with zeros in the words that an IPv4 key does not use: two such keys are
 // equal by ==.
 func (k *Key) Canonical() Key {

@@ -2,7 +2,12 @@
 
 package episode
 
-import "intsink/flows"
+import (
+	"math/bits"
+	"slices"
+
+	"intsink/flows"
+)
 
 // Counters is how many flows a Top has room for. A flow with more than 1/32 of the sum of all is among them, and no
 // sum is too high by more than that: the flows above 5 % stand out from any number of small ones.
@@ -19,6 +24,8 @@ type Counter struct {
 // Top is flows with their sums, in no order. It holds no pointer.
 type Top struct {
 	counters [Counters]Counter
+	sums     [Counters]uint64     // of the counters, in place of their own
+	tags     [Counters / 4]uint64 // 16 bits of each counter's flow, to find it without a look at all
 	used     int
 	Total    uint64 // of all flows
 }
@@ -26,26 +33,47 @@ type Top struct {
 // add adds to the sum of a flow.
 func (t *Top) add(flow *flows.Key, n uint64) {
 	t.Total += n
-	counters := t.counters[:t.used]
-	for i := range counters {
-		if c := &counters[i]; c.Flow.Equal(flow) {
-			c.Sum += n
-			c.Packets++
-			return
-		}
-	}
-	if t.used < Counters {
-		t.counters[t.used] = Counter{Flow: flow.Canonical(), Sum: n, Packets: 1}
-		t.used++
+	tag := flow.Tag()
+	if at := t.find(flow, tag); at >= 0 {
+		t.sums[at] += n
+		t.counters[at].Packets++
 		return
 	}
-	least := &counters[0]
-	for i := range counters {
-		if c := &counters[i]; c.Sum < least.Sum {
-			least = c
+	at, over := t.used, uint64(0)
+	if t.used < Counters {
+		t.used++
+	} else {
+		at = t.least()
+		over = t.sums[at]
+	}
+	c := &t.counters[at]
+	c.Flow, c.Over, c.Packets, t.sums[at] = flow.Canonical(), over, 1, over+n
+	shift := at % 4 * 16
+	t.tags[at/4] = t.tags[at/4]&^(0xffff<<shift) | uint64(tag)<<shift
+}
+
+// find returns the place of the counter of a flow with this tag; -1: it has none.
+func (t *Top) find(flow *flows.Key, tag uint16) int {
+	const lowest = 0x0001_0001_0001_0001
+	for i := range t.tags {
+		x := t.tags[i] ^ uint64(tag)*lowest
+		for zero := (x - lowest) &^ x & (lowest << 15); zero != 0; zero &= zero - 1 { // the words that are equal, and some behind those
+			at := 4*i + bits.TrailingZeros64(zero)/16
+			if at < t.used && t.counters[at%Counters].Flow.Equal(flow) {
+				return at % Counters
+			}
 		}
 	}
-	*least = Counter{Flow: flow.Canonical(), Sum: least.Sum + n, Over: least.Sum, Packets: 1}
+	return -1
+}
+
+// least is the place of the lowest sum.
+func (t *Top) least() int {
+	lowest := t.sums[0]
+	for _, sum := range &t.sums {
+		lowest = min(lowest, sum)
+	}
+	return slices.Index(t.sums[:], lowest)
 }
 
 // Most returns at most n flows, those with the highest sums first. Flows whose sum may be another's for more than half are
@@ -59,12 +87,12 @@ func (t *Top) Most(n int) []Counter {
 func (t *Top) most(all []Counter) (n int) {
 	least := func(c *Counter) uint64 { return c.Sum - c.Over/2 }
 	for i := range t.counters[:t.used] {
-		c := &t.counters[i]
-		if c.Over > c.Sum/2 {
+		c := t.counters[i]
+		if c.Sum = t.sums[i]; c.Over > c.Sum/2 {
 			continue
 		}
 		at := n
-		for at > 0 && least(&all[at-1]) < least(c) {
+		for at > 0 && least(&all[at-1]) < least(&c) {
 			at--
 		}
 		if at == len(all) {
@@ -72,7 +100,7 @@ func (t *Top) most(all []Counter) (n int) {
 		}
 		n = min(n+1, len(all))
 		copy(all[at+1:n], all[at:])
-		all[at] = *c
+		all[at] = c
 	}
 	return n
 }
