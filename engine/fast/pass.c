@@ -193,7 +193,7 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 		if (!same_path(w, t, f) || !latencies_pass(s, w, t, p, f, &v))
 			return GENERAL_DEFER;
 		const bool may_reach = !p->factor || !v.summed || v.sum >= p->latency || p->tx != UINT32_MAX;
-		if (p->fabric && ((may_reach && mark_thresholds(b, t, p, f)) || (b->hot && !no_episode(b, t, p, f))))
+		if (p->fabric && ((b->hot && !no_episode(b, t, p, f)) || (may_reach && mark_thresholds(b, t, p, f))))
 			return GENERAL_DEFER;
 		if (p->link && (t->narrow || (t->links && !find_links(s, b, t, p, f))))
 			return GENERAL_DEFER;
