@@ -34,9 +34,9 @@ nic e1000e 3 e1000e
 nic vmxnet3 4 vmxnet3
 
 export QEMU_MODULE_DIR=$PWD/qemu/usr/lib/x86_64-linux-gnu/qemu
-exec nice -n 10 qemu/usr/bin/qemu-system-x86_64 \
+exec nice -n 5 qemu/usr/bin/qemu-system-x86_64 \
 	-L qemu/usr/share/qemu -L qemu/usr/share/seabios -L /usr/lib/ipxe/qemu \
-	-name sink -machine q35,accel=tcg,kernel-irqchip=split -cpu max -smp 2 -m 3072 -display none \
+	-name sink -machine q35,accel=tcg,kernel-irqchip=split -cpu max,-erms,-fsrm -smp 2 -m 3072 -display none \
 	-device intel-iommu,intremap=on,caching-mode=on \
 	-kernel vmlinuz -initrd initrd -append "root=/dev/vda console=ttyS0 oops=panic panic=-1 ${APPEND:-}" \
 	-drive file=disk,format=raw,if=virtio,cache=unsafe,snapshot=on \

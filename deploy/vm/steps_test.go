@@ -311,7 +311,7 @@ port "reports" { device = "`+addresses["e1000e"]+`" }
 collector "port" {
   address = "10.77.0.1:8555"
   port    = "reports"
-  source  = "10.77.0.2/24"
+  source  = "10.77.0.2"
 }
 `, first[0]))
 	ip(t, "addr", "add", "10.77.0.1/24", "dev", "e1000e")
@@ -369,8 +369,19 @@ func bootUnbound(t *testing.T, m *machine) {
 	for _, a := range addresses {
 		m.sh(t, "modprobe vfio-pci && dpdk-devbind.py --bind=vfio-pci "+a)
 	}
-	m.until(t, time.Minute, ready, "ok")
+	m.started(t)
 	exchange(t, "igb", "virtio", ordered(t, 200))
+}
+
+// started waits until the sink is ready. It begins as soon as one link has its NICs, and where the others were bound a
+// moment later it says what to do.
+func (m *machine) started(t *testing.T) {
+	m.until(t, time.Minute, ready+" | sed 's/.*restart the sink.*/ok/'", "ok")
+	if out, _ := m.try(ready); strings.Contains(out, "restart the sink") {
+		t.Logf("%s", out)
+		m.sh(t, "systemctl restart intsink")
+	}
+	m.until(t, time.Minute, ready, "ok")
 }
 
 // bootBound boots with a link down: the service is ready all the same, and the link is used once it is up.
@@ -404,8 +415,9 @@ func bootPoor(t *testing.T, m *machine) {
 	for _, l := range first {
 		exchange(t, l[0], l[1], ordered(t, 200))
 	}
-	if year := strings.TrimSpace(m.sh(t, "date +%Y")); year == fmt.Sprint(time.Now().Year()) {
-		t.Errorf("the machine knows that it is %s", year)
+	var now int64 // systemd goes no further back than to its own release
+	if fmt.Sscan(m.sh(t, "date +%s"), &now); now > time.Now().Add(-24*time.Hour).Unix() {
+		t.Errorf("the machine knows that it is %v", time.Unix(now, 0))
 	}
 	m.sh(t, "intsink mitigate add --destination-port 9 --protocol udp --action count --ttl 1h") // which finds no room
 
@@ -413,7 +425,7 @@ func bootPoor(t *testing.T, m *machine) {
 	m.until(t, time.Minute, ready+"?verbose | grep -c collector.example || true", "0")
 	m.until(t, time.Minute, "curl -s http://127.0.0.1:9465/metrics | grep ^intsink_clock_offset_seconds", "e+0")
 	m.sh(t, "intsink mitigate add --destination-port 10 --protocol udp --action count --ttl 1h && test -s /var/lib/intsink/mitigations")
-	if n, _ := hear(t, "10.99.0.1:8556", func() { exchange(t, "igb", "virtio", ordered(t, 100)) }); n == 0 {
+	if n, _ := hear(t, "10.99.0.1:8556", func() { exchange(t, "igb", "virtio", marked(t, 77, 100, 0)) }); n == 0 { // flows that are new
 		t.Error("no report to the collector whose name resolves by now")
 	}
 	m.sh(t, "mv /root/60-intsink.conf /etc/sysctl.d/; sysctl -q --system; systemctl enable --now chrony; sed -i /collector.example/d /etc/hosts")
