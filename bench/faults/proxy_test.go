@@ -136,7 +136,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	q.Del("insert_deduplication_token") // which 18.16 does not know
+	for _, later := range []string{"insert_deduplication_token", "optimize_on_insert"} { // than 18.16
+		q.Del(later)
+	}
 	if body, err = textRows(q, body); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return

@@ -131,7 +131,7 @@ func (c *clickHouse) insertColumns(records *record.Columns) {
 	if err := os.WriteFile(path, block, 0o600); err != nil {
 		c.t.Fatal(err)
 	}
-	c.must("INSERT INTO int.reports FROM INFILE '" + path + "' SETTINGS input_format_skip_unknown_fields = 1 FORMAT Native")
+	c.must("INSERT INTO int.reports FROM INFILE '" + path + "' SETTINGS input_format_skip_unknown_fields = 1, optimize_on_insert = 0 FORMAT Native")
 }
 
 // insert stores records from JSON.

@@ -55,6 +55,14 @@ type Output struct {
 	usual  int // bytes of its frames
 }
 
+// settings of inserts, unless the URL has others.
+var settings = map[string]string{
+	"input_format_skip_unknown_fields": "1", // columns that an older table lacks
+	// Rows of a block that repeat each other, which are next to none, go when parts are merged, not before: to look for them
+	// costs more than all else of an insert.
+	"optimize_on_insert": "0",
+}
+
 // New makes an output. It connects to nothing yet: an error is one of the configuration.
 func New(c Config) (*Output, error) {
 	u, err := url.Parse(c.URL)
@@ -68,8 +76,10 @@ func New(c Config) (*Output, error) {
 	}
 	q.Del("table")
 	q.Set("query", "INSERT INTO "+quote(table)+" FORMAT Native")
-	if skip := "input_format_skip_unknown_fields"; !q.Has(skip) { // columns that an older table lacks
-		q.Set(skip, "1")
+	for setting, value := range settings {
+		if !q.Has(setting) {
+			q.Set(setting, value)
+		}
 	}
 	u.RawQuery = q.Encode()
 	return &Output{c: c, insert: u, servers: append([]string{u.Host}, c.Replicas...), table: table, clock: time.Now, frame: compress.NewWriter(compress.LevelZero, compress.LZ4), client: newClient(c.TLS)}, nil
