@@ -207,7 +207,7 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"an interface of another namespace", func(f map[string]string, c *conf.Config) {
 			c.Ports[1].Device, f["proc/self/ns/net"] = "net_af_packet0,iface=eth9", "->net:[1]"
 			f["proc/88/comm"], f["proc/88/cmdline"], f["proc/88/ns/net"] = "intsink", "/usr/bin/intsink\x00run\x00--config\x00x", "->net:[2]"
-		}, Fault, "the sink that runs (pid 88) is in another one", "# nsenter -t 88 -n intsink doctor"},
+		}, Fault, "the sink that runs (pid 88) is in another one", "# nsenter -t 88 -m -n intsink doctor"},
 		{"a sink in this namespace", func(f map[string]string, c *conf.Config) {
 			c.Ports[1].Device, f["proc/self/ns/net"] = "net_af_packet0,iface=eth9", "->net:[1]"
 			f["proc/88/comm"], f["proc/88/cmdline"], f["proc/88/ns/net"] = "intsink", "/usr/bin/intsink\x00run\x00--config\x00x", "->net:[1]"

@@ -102,6 +102,11 @@ func Run(stdout, stderr io.Writer, f *Flags) error {
 const longestCapture = 1e9
 
 func (f *Flags) check() error {
+	for name, after := range map[string]string{"latency-step-after": f.latencyStepAfter, "path-change-after": f.pathChangeAfter} {
+		if _, err := optionalDuration(name, after); err != nil {
+			return err
+		}
+	}
 	switch {
 	case f.hops < 0 || f.hops > 12:
 		return fmt.Errorf("--hops %d: must be 0 to 12", f.hops)

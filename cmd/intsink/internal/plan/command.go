@@ -13,6 +13,7 @@ import (
 	"intsink/cmd/internal/pcapfile"
 	"intsink/cmd/intsink/internal/simulate"
 	"intsink/conf"
+	"intsink/engine/wire/inthdr"
 )
 
 // Options are the flags of plan.
@@ -124,5 +125,9 @@ func (p *planner) warn(w io.Writer) {
 		fmt.Fprintf(w, "warning: %s: there is no packet in it\n", p.in.Path)
 	case p.Now-p.start < 1e9:
 		fmt.Fprintf(w, "warning: %s: shorter than a second: what is given per second is per capture\n", p.in.Path)
+	}
+	if p.Snapshot().Links[0].INT == [inthdr.NumTypes]uint64{} && p.in.Packets > 0 {
+		fmt.Fprintf(w, "warning: %s: ", p.in.Path)
+		p.Unmarked.Explain(w)
 	}
 }

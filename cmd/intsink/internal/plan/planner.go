@@ -101,6 +101,7 @@ func (p *planner) packets() error {
 		p.passSeconds(c.At)
 		p.PassTo(c.At)
 		p.port.Frame = c.Data
+		p.Unmarked.Packet(c.Data)
 		p.Poll()
 		p.Drain()
 	}

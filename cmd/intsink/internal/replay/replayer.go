@@ -97,6 +97,7 @@ func (r *replayer) packet(p *pcapfile.Packet) error {
 	case got != len(p.Data):
 		return fmt.Errorf("DPDK's pcap driver delivers %d bytes of what is %d", got, len(p.Data))
 	}
+	r.Unmarked.Packet(p.Data)
 	r.PassTo(p.At)
 	r.Poll()
 	r.Drain()

@@ -30,10 +30,12 @@ type Worker struct {
 	rings      []*ring.Ring
 	reportPool burst.Pool
 	sealed     func(*SealedReport) // takes every report packet, in the order of their times
+	Begin      int64               // time of the first packet
 	Now        int64               // never runs backwards
 	Idle       int64               // how long a flow may be silent
 	vec        *mbuf.Vec
 	Backwards  int          // packets with an earlier time than one before them
+	Unmarked   *Unmarked    // whoever reads the capture shows it each frame
 	look       *NetworkLook // nil: nobody looks
 }
 
@@ -75,7 +77,7 @@ type Ports struct {
 // New makes a worker of the first link of c, with p in place of its ports. sealed takes
 // every report packet; the mbuf is freed when it returns.
 func New(c *conf.Config, p Ports, sealed func(*SealedReport)) *Worker {
-	r := &Worker{reportPool: p.Reports, sealed: sealed, vec: mbuf.NewVec(), Idle: int64(c.Flows.IdleTimeout)}
+	r := &Worker{reportPool: p.Reports, sealed: sealed, vec: mbuf.NewVec(), Unmarked: NewUnmarked(), Idle: int64(c.Flows.IdleTimeout)}
 	outlets := make([]reporting.Outlet, len(c.Collectors))
 	for i := range outlets {
 		outlets[i].Ring = ring.New(replayRing)
@@ -117,7 +119,9 @@ func (r *Worker) PassTo(at int64) {
 		r.Backwards++
 		at = r.Now
 	}
-	if r.Now > 0 { // once there was a packet
+	if r.Now == 0 {
+		r.Begin = at
+	} else {
 		quiet := min(at, r.Now+r.Idle+EndLate) // nothing is left to end after it
 		for r.Now+gapStep < quiet {
 			r.tick(r.Now + gapStep)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/problem"
@@ -28,7 +29,7 @@ type Summary struct {
 
 // PrintSummary prints the counters of the first link, which is all that replay
 // runs, and what was wrong in its network, by lines of text and in the JSON. Entries that are zero are left out.
-func PrintSummary(w io.Writer, c *engine.Counters, watches []FlowsOfWatch, wrong []*problem.Problem, lines []string) error {
+func (r *Worker) PrintSummary(w io.Writer, c *engine.Counters, watches []FlowsOfWatch, wrong []*problem.Problem, lines []string) error {
 	l := &c.Links[0]
 	d := &l.Direction[burst.ToHost]
 	s := Summary{Received: d.Received, Forwarded: d.Forwarded, Dropped: map[string]uint64{}, Reports: map[string]uint64{}, Problems: wrong}
@@ -42,8 +43,13 @@ func PrintSummary(w io.Writer, c *engine.Counters, watches []FlowsOfWatch, wrong
 			s.Reports[event.Event(e).String()] = n
 		}
 	}
-	printText(w, c, watches)
-	fmt.Fprintf(w, "problems   %s\n", problemCount(wrong))
+	r.printText(w, c, watches)
+	if l.INT == [inthdr.NumTypes]uint64{} && d.Received > 0 {
+		fmt.Fprint(w, "problems   nobody can tell: ")
+		r.Unmarked.Explain(w)
+	} else {
+		fmt.Fprintf(w, "problems   %s\n", problemCount(wrong))
+	}
 	for _, line := range lines {
 		fmt.Fprintln(w, line)
 	}
@@ -64,10 +70,16 @@ func problemCount(all []*problem.Problem) string {
 	return fmt.Sprintf("%d, of which %d at the end", len(all), last)
 }
 
-func printText(w io.Writer, c *engine.Counters, watches []FlowsOfWatch) {
+// day is a time of the capture with its date.
+func day(ns int64) string { return time.Unix(0, ns).UTC().Format(time.DateTime) }
+
+func (r *Worker) printText(w io.Writer, c *engine.Counters, watches []FlowsOfWatch) {
 	l := &c.Links[0]
 	d := &l.Direction[burst.ToHost]
 	fmt.Fprintf(w, "packets    received %d, forwarded %d\n", d.Received, d.Forwarded)
+	if r.Now > 0 {
+		fmt.Fprintf(w, "time       %s to %s UTC\n", day(r.Begin), day(r.Now))
+	}
 	for r, n := range d.Dropped {
 		if n > 0 {
 			fmt.Fprintf(w, "dropped    %d %s: %s\n", n, burst.DropReason(r), burst.DropReason(r).Doc())
