@@ -40,6 +40,9 @@ func TestRemoved(t *testing.T) {
 	if !goes.Removed() || stays.Removed() {
 		t.Errorf("removed: %v, the other one: %v", goes.Removed(), stays.Removed())
 	}
+	if goes.Link().Up || !stays.Link().Up {
+		t.Errorf("the link of the removed device: %+v, of the other one: %+v", goes.Link(), stays.Link())
+	}
 	goes.Close()
 	again := dpdktest.Start(t, dpdktest.Sink(8), dpdktest.OnePair(pool))
 	defer again.Close()

@@ -117,8 +117,12 @@ type Link struct {
 }
 
 // Link asks the driver. One goroutine at a time may: some drivers (e1000) read a register of the PHY
-// in steps, without a lock, and two at once see a wrong word.
+// in steps, without a lock, and two at once see a wrong word. That of a device that is gone is down: its
+// driver would wait for registers that do not answer, e1000 for more than half a minute.
 func (p Port) Link() Link {
+	if p.Removed() {
+		return Link{}
+	}
 	l := uint64(C.go_link(C.uint16_t(p.id)))
 	return Link{Up: uint32(l) != 0, Mbit: int(l >> 32)}
 }

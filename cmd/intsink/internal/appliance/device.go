@@ -59,6 +59,7 @@ type dpdkDevice struct {
 	opened bool // the port is there, to be told of its link
 
 	link driverLink
+	last observe.PortCounters // before the device went
 }
 
 // driverLink is the link of a port as its driver tells it. Some drivers tell a wrong state now and then
@@ -95,12 +96,21 @@ func (d *dpdkDevice) driver() string {
 	return info.Driver
 }
 
+// counters are those of the device; of one that is gone, whose registers say anything, what they last were.
 func (d *dpdkDevice) counters() (observe.PortCounters, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.Removed() {
+		return d.last, nil
+	}
 	s, err := d.Stats()
-	return observe.PortCounters{
-		RxPackets: s.IPackets, TxPackets: s.OPackets, RxBytes: s.IBytes, TxBytes: s.OBytes,
-		RxMissed: s.IMissed, RxErrors: s.IErrors, TxErrors: s.OErrors, RxNoMbuf: s.RxNoMbuf,
-	}, err
+	if err == nil {
+		d.last = observe.PortCounters{
+			RxPackets: s.IPackets, TxPackets: s.OPackets, RxBytes: s.IBytes, TxBytes: s.OBytes,
+			RxMissed: s.IMissed, RxErrors: s.IErrors, TxErrors: s.OErrors, RxNoMbuf: s.RxNoMbuf,
+		}
+	}
+	return d.last, err
 }
 
 func (d *dpdkDevice) linkDown() string {
