@@ -254,8 +254,11 @@ type Deadband struct {
 
 // Events holds every threshold; defaults depend on Profile.
 type Events struct {
-	Profile       EventProfile
-	NewFlow       struct{ Rate int }
+	Profile EventProfile
+	NewFlow struct {
+		Rate         int
+		AfterRestart time.Duration // none is reported for so long
+	}
 	PathChange    PathChange
 	HopLatency    Deadband
 	EndToEnd      Deadband

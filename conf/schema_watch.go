@@ -41,6 +41,7 @@ func visitEvents(v schema.Visitor, e *Events) {
 	v.Attr("profile", schema.Then(schema.Choice(&e.Profile, DataCenter, WAN), func() { *e = defaultEvents(e.Profile) }))
 	v.Block("new_flow", &e.NewFlow, func(v schema.Visitor) {
 		v.Attr("rate", schema.Integer(&e.NewFlow.Rate, 0, maxRate))
+		v.Attr("after_restart", schema.Duration(&e.NewFlow.AfterRestart, 0, maxTime))
 	})
 	v.Block("path_change", &e.PathChange, func(v schema.Visitor) {
 		v.Attr("paths", schema.Integer(&e.PathChange.Paths, 1, 4))

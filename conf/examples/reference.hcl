@@ -114,7 +114,10 @@ recorder {
 
 events {
   profile = "dc"         # dc | wan
-  new_flow { rate = 20000 }
+  new_flow {
+    rate          = 20000
+    after_restart = "10s" # none is reported for so long where the sink ran a moment ago
+  }
   path_change {
     paths  = 4
     memory = "60s"

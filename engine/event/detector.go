@@ -257,14 +257,16 @@ func (d *Detector) firstPacket(now int64, usable bool, p *Policy, o *Observation
 		d.countLacking(p, o)
 	}
 	d.Counters.Fired[NewFlow]++
-	if !p.Events.Has(NewFlow) {
-		return 0
-	}
-	if !d.newFlow.take(now, p.Thresholds.NewFlowRate) {
+	switch s, t := d.shared, &p.Thresholds; {
+	case !p.Events.Has(NewFlow):
+	case s.warm != 0 && now < s.warm+t.NewFlowAfter:
+		d.Counters.Suppressed[NewFlow][SuppressRestart]++
+	case !d.newFlow.take(now, t.NewFlowRate):
 		d.Counters.Suppressed[NewFlow][SuppressRate]++
-		return 0
+	default:
+		return NewFlow.Set()
 	}
-	return NewFlow.Set()
+	return 0
 }
 
 // sample draws gaps per watch and worker, or takes whole flows by their hash.

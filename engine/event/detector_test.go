@@ -97,6 +97,34 @@ func TestNewFlowsHaveARate(t *testing.T) {
 	}
 }
 
+// TestFlowsAreNotNewAfterARestart: a sink that ran a moment ago reports no new flows for a while, and counts them; they are
+// not reported later, those that come later are.
+func TestFlowsAreNotNewAfterARestart(t *testing.T) {
+	for warm, want := range map[bool]int{true: 1, false: 3} {
+		p := defaults(NewFlow)
+		p.Thresholds.NewFlowAfter = 10 * second
+		s := NewShared(1)
+		if warm {
+			s.Warm(100 * second)
+		}
+		d := New([]Policy{p}, 1)
+		d.Share(s)
+		got := 0
+		var f [3]flows.Flow
+		for again := range 2 {
+			for i, at := range []int64{100 * second, 110*second - 1, 110 * second} {
+				if d.Packet(at, &f[i], again == 0, 0, observe(path(2, 0))).Has(NewFlow) {
+					got++
+				}
+			}
+		}
+		if c := &d.Counters; got != want || c.Fired[NewFlow] != 3 || c.Suppressed[NewFlow][SuppressRestart] != uint64(3-want) {
+			t.Errorf("warm %v: %d reported, counters %+v", warm, got, c)
+		}
+		s.Close()
+	}
+}
+
 func TestPaths(t *testing.T) {
 	f := start(t, defaults(PathChange))
 	f.packet(0, path(2, 0), 0)

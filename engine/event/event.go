@@ -102,12 +102,13 @@ const (
 	SuppressRate     SuppressReason = iota // its token bucket was empty
 	SuppressInterval                       // too soon after the last one
 	SuppressQuota                          // the congestion episode has had its reports
+	SuppressRestart                        // the sink has started again a moment ago, and flows are not new
 	NumSuppressReasons
 )
 
 // String returns the value of the reason label.
 func (r SuppressReason) String() string {
-	return [NumSuppressReasons]string{"rate", "interval", "quota"}[r]
+	return [NumSuppressReasons]string{"rate", "interval", "quota", "restart"}[r]
 }
 
 // Counters of one detector.

@@ -20,7 +20,8 @@ type Policy struct {
 
 // Thresholds of the events of one watch, as docs/events.md names them; times in nanoseconds.
 type Thresholds struct {
-	NewFlowRate int // per second and worker; 0: no limit
+	NewFlowRate  int   // per second and worker; 0: no limit
+	NewFlowAfter int64 // for how long after Shared.Warm none is reported
 
 	Paths       int   // remembered per flow, at most flows.MaxPaths
 	PathMemory  int64 // how long a path that is not current is remembered

@@ -20,6 +20,7 @@ import (
 // the other detectors take them over at their next Sync.
 type Shared struct {
 	announced *atomic.Uint64 // changes so far; outside the Go heap, where C may read it
+	warm      int64          // when the sink started again, after a moment in which it did not run; 0: it did not
 
 	mu         sync.Mutex // guards all below
 	queues     *flows.Small[sharedQueue]
@@ -93,11 +94,18 @@ func (d *Detector) Usual() *usual.Usual { return d.shared.usual }
 // Series is what places did in the last ten minutes and the last day, as d and the detectors that it shares with saw it.
 func (d *Detector) Series() *series.Places { return d.shared.series }
 
+// Warm says that the sink starts at now, Unix nanoseconds, and ran a moment ago: most flows that it is about to see are not
+// new. It is to be called before the first packet.
+func (s *Shared) Warm(now int64) { s.warm = now }
+
 // Episodes are what happened in congested queues.
 func (s *Shared) Episodes() *episode.Book { return s.episodes }
 
 // Usual is what queues, hops, segments and paths usually do.
 func (s *Shared) Usual() *usual.Usual { return s.usual }
+
+// Series is what places did in the last ten minutes and the last day.
+func (s *Shared) Series() *series.Places { return s.series }
 
 // Close gives the memory back. No detector may be used after it.
 func (s *Shared) Close() {

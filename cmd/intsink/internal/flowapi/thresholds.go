@@ -7,7 +7,8 @@ import "intsink/engine/event"
 // ThresholdsItem are the thresholds of a watch, by event.
 type ThresholdsItem struct {
 	NewFlow struct {
-		Rate int `json:"rate_per_second"`
+		Rate           int   `json:"rate_per_second"`
+		AfterRestartNs int64 `json:"after_restart_ns"`
 	} `json:"new_flow"`
 	PathChange struct {
 		Paths    int   `json:"paths"`
@@ -74,7 +75,7 @@ func newDeadbandItem(b *event.Deadband) DeadbandItem {
 
 func newThresholdsItem(p *event.Policy) *ThresholdsItem {
 	t, x := &p.Thresholds, &ThresholdsItem{}
-	x.NewFlow.Rate = t.NewFlowRate
+	x.NewFlow.Rate, x.NewFlow.AfterRestartNs = t.NewFlowRate, t.NewFlowAfter
 	x.PathChange.Paths, x.PathChange.MemoryNs, x.PathChange.Rate, x.PathChange.Known = t.Paths, t.PathMemory, t.PathRate, t.ReportKnown
 	x.HopLatency, x.EndToEnd, x.LinkLatency = newDeadbandItem(&t.Latency), newDeadbandItem(&t.EndToEnd), newDeadbandItem(&t.LinkLatency)
 	x.EndToEnd.Clock = "none"

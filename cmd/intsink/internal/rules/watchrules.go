@@ -81,8 +81,8 @@ func thresholds(e *conf.Events) event.Thresholds {
 		raise, factor = 0, e.Congestion.Factor
 	}
 	return event.Thresholds{
-		NewFlowRate: e.NewFlow.Rate,
-		Paths:       e.PathChange.Paths, PathMemory: int64(e.PathChange.Memory),
+		NewFlowRate: e.NewFlow.Rate, NewFlowAfter: e.NewFlow.AfterRestart.Nanoseconds(),
+		Paths: e.PathChange.Paths, PathMemory: int64(e.PathChange.Memory),
 		PathRate: e.PathChange.Rate, ReportKnown: e.PathChange.ECMP == conf.ReportECMP,
 		Latency:  deadband(&e.HopLatency),
 		EndToEnd: deadband(&e.EndToEnd), PTP: e.EndToEnd.Clock == conf.PTPClock, ClockOffset: int64(e.EndToEnd.ClockOffset),
