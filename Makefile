@@ -17,7 +17,7 @@ PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
 THROUGHPUT := PYTHONPATH=bin/bench/python PYTHONDONTWRITEBYTECODE=1 bench/throughput.py
 
-.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo playground playground-full test check test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads soak property fuzz fuzz-fast lint schema fresh test-trixie test-vm clean demo-collect
+.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo playground playground-full test check test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads restarts soak property fuzz fuzz-fast lint schema fresh test-trixie test-vm clean demo-collect
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -123,6 +123,9 @@ install: ## what the packages have, below DESTDIR: programs, units with their us
 
 bce: ## list the bounds checks that the compiler left in the packages of the packet path
 	scripts/bce.sh
+
+restarts: deps ## a sink is killed and stopped a hundred times under traffic, and forgets nothing that it promised to keep: an hour (as root; `make test` has a short version)
+	INTSINK_RESTARTS=100 $(GO) test -count=1 -v -timeout 3h -run '^TestRestartKeeps$$' ./cmd/intsink
 
 reloads: deps ## 200 reloads under load, half of them refused: no packet is lost (as root; `make test` has a short version)
 	INTSINK_RELOAD_PAIRS=100 $(GO) test -count=1 -v -timeout 10m -run '^TestReloadsUnderLoad$$' ./cmd/intsink

@@ -1,31 +1,120 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"intsink/cmd/intsink/internal/observe/observetest"
 	"intsink/internal/netns"
 )
 
-// TestRestartKeeps: a sink that is killed, or stopped, right after a command has answered has what that command asked for
-// when it runs again, and nothing that was removed.
+// restarts is how often the test below kills and stops a sink: `make restarts` asks for a hundred, and lets it run for up to
+// 70 s each time, so that what is written each minute is.
+func restarts(t *testing.T) (n int, longest time.Duration) {
+	text := os.Getenv("INTSINK_RESTARTS")
+	if text == "" {
+		return 6, 20 * time.Millisecond
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("INTSINK_RESTARTS: %v", err)
+	}
+	return n, 70 * time.Second
+}
+
+// writtenEvery is how old at most is what a killed sink has written of its history, with time for the disk.
+const writtenEvery = 75 * time.Second
+
+// told is the history of the link, and of hops where their packets are samples, as the sink tells it, by seconds.
+func (r *running) told(t *testing.T) map[string]int64 {
+	t.Helper()
+	all := map[string]int64{}
+	for _, what := range []string{"links", "hops"} {
+		var a struct {
+			Begin time.Time
+			Items []struct {
+				Direction string
+				Node      uint32
+				Packets   []*int64
+				LatencyNs struct{ P99 []*int64 } `json:"latency_ns"`
+			}
+		}
+		text := r.get(t, "/api/v1/history/"+what+"?since=10m&step=1s")
+		if err := json.Unmarshal([]byte(text), &a); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		for _, x := range a.Items {
+			for i, n := range append(x.Packets, x.LatencyNs.P99...) {
+				if n != nil {
+					all[fmt.Sprintf("%d %s %s%d", a.Begin.Unix()+int64(i), what, x.Direction, x.Node)] = *n
+				}
+			}
+		}
+	}
+	return all
+}
+
+// second is the one that a key of told is of.
+func second(key string) (at int64) {
+	fmt.Sscan(key, &at)
+	return at
+}
+
+// hasPast reports whether the history told of anything before a time.
+func hasPast(told map[string]int64, before time.Time) bool {
+	for key := range told {
+		if second(key) < before.Unix() {
+			return true
+		}
+	}
+	return false
+}
+
+// compareHistory holds what is told now against what was told from one moment to another: how many values there are, and
+// those that are lost or changed.
+func compareHistory(was, now map[string]int64, from, until time.Time) (n int, wrong []string) {
+	for key, want := range was {
+		if at := second(key); at <= from.Unix() || at >= until.Unix() {
+			continue
+		}
+		if got, known := now[key]; !known || got != want {
+			wrong = append(wrong, fmt.Sprintf("%s: %d %v, was %d", key, got, known, want))
+		}
+		n++
+	}
+	return n, wrong
+}
+
+// TestRestartKeeps: a sink that is killed, or stopped, under traffic right after a command has answered has what that command
+// asked for when it runs again, and nothing that was removed; the history of before as far as it was written; and flows that
+// come at once are not new.
 func TestRestartKeeps(t *testing.T) {
 	if !netns.In(t) {
 		return
 	}
 	dir := t.TempDir()
 	t.Setenv("STATE_DIRECTORY", dir)
-	text, socket := addSocket(t, mitigated(inLine(t)))
-	want := ""
-	for i := range 6 {
+	text, socket := addSocket(t, mitigated(inLine(t))+"events {\n  new_flow { after_restart = \"1h\" }\n}\n")
+	want, was, kept, same, unsaved := "", map[string]int64{}, time.Time{}, 0, false
+	f := newTraffic(t, "b-far")
+	rounds, longest := restarts(t)
+	for i := range rounds {
 		r := startRunWith(t, text)
 		r.ready(t)
+		started := time.Now()
+		n, wrong := compareHistory(was, r.told(t), started.Add(-8*time.Minute), kept)
+		if same += n; len(wrong) > 0 {
+			t.Fatalf("start %d: %v\n%s", i, wrong, r.stderr)
+		}
 		list := must(t, "mitigate", "list", "--socket", socket)
 		if strings.Count(list, "destination=") != min(i, 1) || !strings.Contains(list, want) {
 			t.Fatalf("start %d: not %q alone: %s\n%s", i, want, list, r.stderr)
@@ -34,15 +123,41 @@ func TestRestartKeeps(t *testing.T) {
 		if said := must(t, "status", "--socket", socket); i > 0 && strings.Contains(said, ", before the restart") != (mode == "full") {
 			t.Errorf("start %d: %s", i, said)
 		}
+		if mode == "strip" {
+			f.passes(t, "full", true)
+			p := r.wait(t, "flows", func(p observetest.Exposition) bool { return p.Series[`intsink_events_total{event="new_flow"}`] >= 20 })
+			warm := kept.After(started.Add(-time.Minute)) && i > 0 // it is three minutes
+			if withheld := p.Series[`intsink_suppressed_events_total{event="new_flow",reason="restart"}`]; i == 0 && withheld != 0 || warm && withheld < 20 {
+				t.Errorf("start %d: %v new flows are withheld", i, withheld)
+			}
+		}
 		must(t, "mode", mode, "--socket", socket)
+		if mode == "full" {
+			f.passes(t, "full again", true)
+			if !eventually(func() bool { return hasPast(r.told(t), time.Now().Add(-3*time.Second)) }) {
+				t.Error("no history")
+			}
+		}
 		if i > 0 {
 			must(t, "mitigate", "remove", fmt.Sprint(i), "--socket", socket)
 		}
 		want = fmt.Sprintf("destination=192.0.2.%d", i+1)
 		must(t, "mitigate", "add", "--destination", strings.TrimPrefix(want, "destination="), "--ttl", "1h", "--socket", socket)
-		time.Sleep(rand.N(20 * time.Millisecond)) // wherever it is in its work
+		time.Sleep(rand.N(longest)) // wherever it is in its work
+		maps.Copy(was, r.told(t))
+		asked := time.Now()
 		r.cmd.Process.Signal([]os.Signal{syscall.SIGKILL, syscall.SIGTERM}[i%2])
 		<-r.ended
+		late := strings.Contains(r.stderr.String(), "not kept over this stop")
+		if unsaved = unsaved || late; i%2 == 1 && !late {
+			kept = asked.Add(-2 * time.Second) // what is later was not over
+		} else if old := asked.Add(-writtenEvery); old.After(kept) {
+			kept = old
+		}
+		maps.DeleteFunc(was, func(key string, _ int64) bool { return second(key) >= kept.Unix() }) // nobody has promised it
+	}
+	if t.Logf("%d values of seconds were compared", same); same == 0 && !unsaved {
+		t.Error("no history outlived a stop")
 	}
 	if bad, _ := filepath.Glob(filepath.Join(dir, "*.bad")); len(bad) != 0 {
 		t.Errorf("set aside: %v", bad)

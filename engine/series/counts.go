@@ -12,7 +12,7 @@ import (
 // MostRows is how many counters there is room for.
 const MostRows = 1 << 10
 
-// Counts keeps the growth of counters. Any goroutine may call its methods.
+// Counts keeps the growth of counters. Any goroutine may call its methods. A nil Counts has none to tell of.
 type Counts struct {
 	mu     sync.Mutex
 	names  map[string]int // place in rows
@@ -24,6 +24,7 @@ type Counts struct {
 // row is one counter. It holds no pointer.
 type row struct {
 	value   uint64 // when last looked at
+	unknown bool   // value, since a restart
 	at      int64  // the second then
 	seconds [Seconds]growth
 	minutes [Minutes]growth
@@ -63,6 +64,9 @@ func (c *Counts) LookAtLink(now int64, link, direction string, packets, bytes, d
 
 // Links are the links and directions that were looked at.
 func (c *Counts) Links() [][2]string {
+	if c == nil {
+		return nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.links)
@@ -84,6 +88,10 @@ func (c *Counts) Look(now int64, name string, value uint64) {
 	switch {
 	case r.at == 0:
 		r.value, r.at = value, s
+		return
+	case r.unknown && s >= r.at-late:
+		r.roll(max(s, r.at))
+		r.value, r.unknown = value, false
 		return
 	case s < r.at-late: // the clock was set
 		*r = row{value: value, at: s}
@@ -120,6 +128,9 @@ type Count struct {
 
 // Of returns a Count for each step of s; nil: there is no such counter.
 func (c *Counts) Of(name string, s *Span) []Count {
+	if c == nil {
+		return nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	place, known := c.names[name]

@@ -5,6 +5,7 @@
 //	track.go    track: one value of one place: counts of the second and minute at hand, points of those that are over
 //	point.go    Point: median, 99th percentile and maximum in four bytes; classes of values
 //	counts.go   Counts: by how much counters grew
+//	save.go     what is kept over a restart
 //	span.go     Span: which points an answer has, of which time
 //
 // The memory is fixed and outside the Go heap: pages that no place needs are never touched. A track is 9 KiB; a queue has

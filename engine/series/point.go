@@ -40,6 +40,14 @@ func pack(median, p99 int, most uint32) packed {
 	return packed(median+1)<<24 | packed(p99)<<16 | packed(short(most))
 }
 
+// join makes one point of two of the same time.
+func (p packed) join(o packed) packed {
+	if p == 0 {
+		return o
+	}
+	return min(p>>24, o>>24)<<24 | max(p>>16&0xff, o>>16&0xff)<<16 | max(p&0xffff, o&0xffff)
+}
+
 func (p packed) point() Point {
 	if p == 0 {
 		return Point{}

@@ -76,18 +76,23 @@ func (c *counts) roll(at int64, points []packed) {
 		return
 	}
 	n := int64(len(points))
-	if c.n > 0 {
-		points[c.at%n] = c.point()
-	} else if c.at > 0 {
-		points[c.at%n] = 0
-	}
+	points[c.at%n] = c.sofar(points)
 	if c.at > 0 {
-		for i := max(c.at+1, at-n); i < at; i++ {
+		for i := max(c.at+1, at-n+1); i <= at; i++ {
 			points[i%n] = 0
 		}
 	}
 	clear(c.class[c.low : int(c.high)+1])
 	c.at, c.n, c.most, c.low, c.high = at, 0, 0, 0, 0
+}
+
+// sofar is the point of the time at hand. points has what was of it before a restart.
+func (c *counts) sofar(points []packed) packed {
+	before := points[c.at%int64(len(points))]
+	if c.n == 0 {
+		return before
+	}
+	return before.join(c.point())
 }
 
 func (c *counts) point() packed {
@@ -117,8 +122,8 @@ func (t *track) read(s *Span, out []Point) []Point {
 		for i := first; i < first+s.each; i++ {
 			p := packed(0)
 			switch {
-			case i == hand.at && hand.n > 0: // over, too, though no sample has come since
-				p = hand.point()
+			case i == hand.at: // over, too, though no sample has come since
+				p = hand.sofar(points)
 			case i < hand.at && i > hand.at-n && i >= 0:
 				p = points[i%n]
 			}

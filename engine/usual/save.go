@@ -1,30 +1,15 @@
-// The state as a file holds it: which sink and when, each place with its classes, a checksum.
+// The state as a file of the state folder holds it: each place with its classes.
 
 package usual
 
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
-	"hash/crc32"
 	"math"
 )
 
-// The head of a file: magic, version, whose it is, when it was written, how many places follow. Behind the
-// places stands the CRC-32C of all.
-const (
-	magic   = "intsink-usual\n"
-	version = 1
-	headLen = len(magic) + 2 + 8 + 8 + 4
-)
-
-// mostAge is how old a state may be: what was usual a week ago says little.
-const mostAge = 7 * 24 * 60 * minute
-
-var table = crc32.MakeTable(crc32.Castagnoli)
-
-// Encode returns the state of u, of the sink with that number.
-func (u *Usual) Encode(sink uint64, now int64) []byte {
+// Encode returns the state of u: how many places there are, and each.
+func (u *Usual) Encode() []byte {
 	var places []byte
 	n := uint32(0)
 	u.mu.Lock()
@@ -36,11 +21,7 @@ func (u *Usual) Encode(sink uint64, now int64) []byte {
 		u.others[k].Walk(0, math.MaxInt, func(key [2]uint64, _ uint32, p *place) { places, n = p.encode(places, k, key), n+1 })
 	}
 	u.mu.Unlock()
-	out := binary.BigEndian.AppendUint16([]byte(magic), version)
-	out = binary.BigEndian.AppendUint64(out, sink)
-	out = binary.BigEndian.AppendUint64(out, uint64(now))
-	out = append(binary.BigEndian.AppendUint32(out, n), places...)
-	return binary.BigEndian.AppendUint32(out, crc32.Checksum(out, table))
+	return append(binary.BigEndian.AppendUint32(nil, n), places...)
 }
 
 func (p *place) encode(b []byte, k Kind, key [2]uint64) []byte {
@@ -65,36 +46,15 @@ func (m *Measure) encode(b []byte) []byte {
 	return b
 }
 
-// Why a state is not taken.
-var (
-	ErrTorn    = errors.New("it is not whole: its checksum does not fit")
-	ErrVersion = errors.New("another version of intsink wrote it")
-	ErrSink    = errors.New("it is another sink's")
-	ErrOld     = errors.New("it is older than a week")
-	errPlaces  = errors.New("its places cannot be read")
-)
+var errPlaces = errors.New("its places cannot be read")
 
-// Decode takes in a state that Encode returned, of the sink with that number. With an error u is as it was.
-func (u *Usual) Decode(b []byte, sink uint64, now int64) error {
-	if len(b) < headLen+4 || string(b[:len(magic)]) != magic {
-		return ErrTorn
+// Decode takes in a state that Encode returned. With an error u is as it was.
+func (u *Usual) Decode(b []byte, now int64) error {
+	d := decoder{b: b}
+	n := binary.BigEndian.Uint32(d.take(4))
+	if d.failed {
+		return errPlaces
 	}
-	if v := binary.BigEndian.Uint16(b[len(magic):]); v != version {
-		return fmt.Errorf("%w: %d, this one knows %d", ErrVersion, v, version)
-	}
-	end := len(b) - 4
-	if crc32.Checksum(b[:end], table) != binary.BigEndian.Uint32(b[end:]) {
-		return ErrTorn
-	}
-	head := b[len(magic)+2:]
-	switch written := int64(binary.BigEndian.Uint64(head[8:])); {
-	case binary.BigEndian.Uint64(head) != sink:
-		return ErrSink
-	case now-written > mostAge || written > now+mostAge:
-		return ErrOld
-	}
-	d := decoder{b: b[headLen:end]}
-	n := binary.BigEndian.Uint32(head[16:])
 	fresh := make([]decoded, 0, min(n, NumKinds.places()))
 	for range n {
 		x := d.place(now)

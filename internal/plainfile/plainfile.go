@@ -20,16 +20,19 @@ const Max = 1 << 20
 // ErrNotRegular is wrapped in the error of a path that is not a regular file.
 var ErrNotRegular = errors.New("not a regular file: a pipe, socket, device or folder cannot be read here; name a file")
 
-// Read returns the contents of the regular file at path.
-func Read(path string) ([]byte, error) {
-	b, err := read(path)
+// Read returns the contents of the regular file at path, of at most Max bytes.
+func Read(path string) ([]byte, error) { return ReadAtMost(path, Max) }
+
+// ReadAtMost is Read of a file of at most so many bytes.
+func ReadAtMost(path string, most int) ([]byte, error) {
+	b, err := read(path, most)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	return b, nil
 }
 
-func read(path string) ([]byte, error) {
+func read(path string, most int) ([]byte, error) {
 	var s unix.Stat_t
 	if err := retry(func() error { return unix.Stat(path, &s) }); err != nil {
 		return nil, err
@@ -52,20 +55,20 @@ func read(path string) ([]byte, error) {
 	if s.Mode&unix.S_IFMT != unix.S_IFREG { // it was replaced meanwhile
 		return nil, ErrNotRegular
 	}
-	return contents(fd)
+	return contents(fd, most)
 }
 
 // contents reads fd to its end. Not by package os, whose files wait where a read finds nothing yet, as in some files of
 // /proc and /sys that call themselves regular.
-func contents(fd int) ([]byte, error) {
+func contents(fd, most int) ([]byte, error) {
 	b := make([]byte, 0, 4096)
-	for len(b) <= Max {
+	for len(b) <= most {
 		if len(b) == cap(b) {
 			b = append(b, 0)[:len(b)]
 		}
 		n := 0
 		err := retry(func() (err error) {
-			n, err = unix.Read(fd, b[len(b):min(cap(b), Max+1)])
+			n, err = unix.Read(fd, b[len(b):min(cap(b), most+1)])
 			return err
 		})
 		switch {
@@ -78,7 +81,7 @@ func contents(fd int) ([]byte, error) {
 		}
 		b = b[:len(b)+n]
 	}
-	return nil, fmt.Errorf("larger than %d KiB", Max>>10)
+	return nil, fmt.Errorf("larger than %d KiB", most>>10)
 }
 
 // retry calls f until no signal interrupts it.

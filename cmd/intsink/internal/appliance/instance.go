@@ -5,12 +5,12 @@ package appliance
 import (
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"intsink/cmd/intsink/internal/statefile"
+	"intsink/internal/plainfile"
 )
 
 // instanceFile is the name of the file in the folder that systemd gives the sink for its state.
@@ -26,14 +26,14 @@ func instance(getenv func(string) string, log *slog.Logger) uint64 {
 		return fresh
 	}
 	path := filepath.Join(dir, instanceFile)
-	if text, err := os.ReadFile(path); err == nil {
+	if text, err := plainfile.Read(path); err == nil {
 		kept, err := strconv.ParseUint(strings.TrimSpace(string(text)), 16, 64)
 		if err == nil && kept != 0 {
 			return kept
 		}
 		log.Warn("the number of this sink cannot be read: it gets a new one, and collectors take it for another sink", "file", path)
 	}
-	if err := statefile.Whole(path, fmt.Sprintf("%016x\n", fresh)); err != nil {
+	if err := statefile.Whole(path, fmt.Appendf(nil, "%016x\n", fresh)); err != nil {
 		log.Warn("the number of this sink is not kept: collectors take it for another one after the next start", "file", path, "err", err)
 	}
 	return fresh

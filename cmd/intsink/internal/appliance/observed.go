@@ -5,6 +5,7 @@ package appliance
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"slices"
 	"sync"
@@ -13,18 +14,22 @@ import (
 	"intsink/cmd/internal/degraded"
 	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/names"
+	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/statefile"
 	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
+	"intsink/engine/series"
 )
 
-// startServing opens the HTTP endpoint, once there is something to serve.
+// startServing opens the HTTP endpoint, once there is something to serve: with what was before the start.
 func (a *Appliance) startServing(c *conf.Config) (stop func(), err error) {
 	a.source = a.observed()
+	a.source.Network, a.source.Counts = network.New(), series.NewCounts()
+	_, stopKeeping := keepLearned(os.Getenv, instance(os.Getenv, slog.Default()), learnedCounts(a.source.Counts), learnedChanges(a.source.Network))
 	a.servers = observe.Serve(c.HTTP, a.source, degraded.Tick())
-	return a.servers.Stop, nil
+	return func() { a.servers.Stop(); stopKeeping() }, nil
 }
 
 // startProblems looks at what is wrong until a stops, and keeps it over a restart.

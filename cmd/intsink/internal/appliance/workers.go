@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"log/slog"
 	"os"
+	"time"
 
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/rules"
@@ -25,7 +26,10 @@ func (a *Appliance) makeWorkers(c *conf.Config) (stop func(), err error) {
 	common, collectors := a.rulesOf(c), *a.exporters.collectors.Load()
 	shared := engine.NewShared(len(c.Links)+len(c.Taps), randomSeed())
 	number := instance(os.Getenv, slog.Default())
-	keeper := keepUsual(os.Getenv, number, shared.Usual(), slog.Default())
+	ran, stopKeeping := keepLearned(os.Getenv, number, learnedUsual(shared.Usual()), learnedHistory(shared.Series()))
+	if time.Since(ran) < warmWithin {
+		shared.Warm(a.clock())
+	}
 	for w := range c.DPDK.Lcores {
 		config := a.workerConfig(c, w, shared)
 		config.Instance = number
@@ -39,8 +43,9 @@ func (a *Appliance) makeWorkers(c *conf.Config) (stop func(), err error) {
 		for _, w := range a.workers {
 			w.Release()
 		}
-		keeper.Stop()
-		shared.Close()
+		if stopKeeping() {
+			shared.Close()
+		}
 	}, nil
 }
 

@@ -24,7 +24,8 @@ const (
 	keepRefused = 5 // of these: whoever sends nonsense again and again does not drive out what was in force
 	kind        = "config"
 	version     = 1
-	maxComment  = 200 // characters
+	maxComment  = 200     // characters
+	mostBytes   = 1 << 20 // of an entry
 )
 
 // Entry is a configuration that somebody put, or wanted to put, into force.
@@ -168,7 +169,7 @@ func (h *History) Add(e Entry) {
 func (h *History) write(e *Entry) {
 	path := h.path(e.Number)
 	body, err := json.Marshal(e)
-	if err == nil && len(body) > statefile.Max {
+	if err == nil && len(body) > mostBytes {
 		e.Files = nil
 		body, err = json.Marshal(e)
 	}

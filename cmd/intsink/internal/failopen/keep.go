@@ -83,7 +83,7 @@ func (c *Controller) Keep(dir string) (stop func()) {
 	path := filepath.Join(dir, fileName)
 	c.keeper = statefile.Keep("the mode that is asked for", func() error { return c.save(path) })
 	c.keeper.Changed()
-	return c.keeper.Stop
+	return func() { c.keeper.Stop() }
 }
 
 func (c *Controller) save(path string) error {

@@ -32,7 +32,7 @@ type API struct {
 	Recorded Recorded                                // what the flight recorder has; nil: there is none
 	Page     func(x *Incident, format string) string // an incident for people: as text, or a page of HTML
 
-	Counts *series.Counts // what there is a history of besides places; whoever looks at counters fills it
+	Counts *series.Counts // what there is a history of besides places; whoever looks at counters fills it; nil: nobody does
 	Wall   func() int64   // by how much the wall clock is ahead of clock; nil: by nothing
 }
 
@@ -51,7 +51,7 @@ const Timeout = 30 * time.Second
 
 // New makes an API over workers, whose time clock tells.
 func New(workers []*engine.Worker, clock func() int64) *API {
-	return &API{workers: workers, clock: clock, timeout: Timeout, Counts: series.NewCounts()}
+	return &API{workers: workers, clock: clock, timeout: Timeout}
 }
 
 // Lists are the lists that there are, and their order in messages.

@@ -3,6 +3,7 @@
 package network
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -19,12 +20,12 @@ const (
 	maxItems = 1000
 )
 
-// change is one entry.
+// change is one entry. Its fields are exported for the file that keeps it over a restart.
 type change struct {
-	at       time.Time // of the first
-	from, to inspect.Path
-	count    int      // flows
-	flows    []string // some of them
+	At       time.Time // of the first
+	From, To inspect.Path
+	Count    int      // flows
+	Flows    []string // some of them
 }
 
 // ring keeps the last changes.
@@ -37,13 +38,13 @@ type ring struct {
 func (r *ring) add(now time.Time, flow string, from, to *inspect.Path) {
 	for i := 1; i <= min(len(r.all), 64); i++ { // the last ones
 		c := r.back(i)
-		if now.Sub(c.at) > together {
+		if now.Sub(c.At) > together {
 			break
 		}
-		if c.from.ID == from.ID && c.to.ID == to.ID {
-			c.count++
-			if len(c.flows) < maxFlows && !slices.Contains(c.flows, flow) {
-				c.flows = append(c.flows, flow)
+		if c.From.ID == from.ID && c.To.ID == to.ID {
+			c.Count++
+			if len(c.Flows) < maxFlows && !slices.Contains(c.Flows, flow) {
+				c.Flows = append(c.Flows, flow)
 			}
 			return
 		}
@@ -63,7 +64,7 @@ func (x *Network) EachChange(see func(at time.Time, flows []string, from, to *in
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i := 1; i <= len(x.changes.all); i++ {
-		if c := x.changes.back(i); !see(c.at, c.flows, &c.from, &c.to) {
+		if c := x.changes.back(i); !see(c.At, c.Flows, &c.From, &c.To) {
 			return
 		}
 	}
@@ -71,6 +72,33 @@ func (x *Network) EachChange(see func(at time.Time, flows []string, from, to *in
 
 // back is the entry that is the n-th from the end.
 func (r *ring) back(n int) *change { return &r.all[(r.next+len(r.all)-n)%len(r.all)] }
+
+// EncodeChanges returns the last changes of paths, the oldest first, as JSON for a file.
+func (x *Network) EncodeChanges() []byte {
+	x.mu.Lock()
+	r := &x.changes
+	all := slices.Concat(r.all[r.next:], r.all[:r.next])
+	for i := range all {
+		all[i].Flows = slices.Clone(all[i].Flows)
+	}
+	x.mu.Unlock()
+	b, _ := json.Marshal(all) // numbers, times and strings: it does not fail
+	return b
+}
+
+// DecodeChanges takes in what EncodeChanges returned, before the first change, but for those later than now: the clock was
+// set. With an error nothing is taken.
+func (x *Network) DecodeChanges(b []byte, now time.Time) error {
+	var all []change
+	if err := json.Unmarshal(b, &all); err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(c change) bool { return c.At.After(now) })
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.changes = ring{all: all[max(len(all)-ringSize, 0):]}
+	return nil
+}
 
 // changeItem is an entry in JSON.
 type changeItem struct {
@@ -120,10 +148,10 @@ func (x *Network) serveChanges(w http.ResponseWriter, r *http.Request) {
 	items := []changeItem{}
 	for i := 1; i <= len(x.changes.all) && len(items) < limit; i++ {
 		c := x.changes.back(i)
-		if c.at.Before(since) {
+		if c.At.Before(since) {
 			break
 		}
-		items = append(items, changeItem{c.at.UTC(), x.way(&c.from), x.way(&c.to), c.count, slices.Clone(c.flows)})
+		items = append(items, changeItem{c.At.UTC(), x.way(&c.From), x.way(&c.To), c.Count, slices.Clone(c.Flows)})
 	}
 	n := len(x.changes.all)
 	x.mu.Unlock()

@@ -235,3 +235,33 @@ func TestAPI(t *testing.T) {
 		t.Logf("%+v", a)
 	}
 }
+
+// TestChangesOutliveARestart: the last changes are told as before, the newest first; those of tomorrow are not, and what
+// cannot be read is an error, which leaves all as it was.
+func TestChangesOutliveARestart(t *testing.T) {
+	before, after := New(), New()
+	for i := range ringSize + 10 {
+		before.changes.add(at(float64(2*i)), fmt.Sprint("flow ", i), new(path(1, uint32(i))), new(path(1, uint32(i+1))))
+	}
+	told := func(x *Network) string {
+		w := httptest.NewRecorder()
+		x.serveChanges(w, httptest.NewRequest("GET", "/api/v1/changes?limit=1000", nil))
+		return w.Body.String()
+	}
+	text := before.EncodeChanges()
+	if err := after.DecodeChanges(text, at(1e6)); err != nil || told(after) != told(before) || len(after.changes.all) != ringSize {
+		t.Errorf("%v: %.300s", err, told(after))
+	}
+	for _, x := range []*Network{before, after} {
+		x.changes.add(at(1e6), "one more", new(path(7, 8)), new(path(7, 9)))
+	}
+	if told(after) != told(before) {
+		t.Errorf("one more: %.300s", told(after))
+	}
+	if err := after.DecodeChanges(text[:len(text)/2], at(1e6)); err == nil || told(after) != told(before) {
+		t.Errorf("torn: %v", err)
+	}
+	if err := after.DecodeChanges(text, at(0)); err != nil || len(after.changes.all) != 0 {
+		t.Errorf("from tomorrow: %v, %d changes", err, len(after.changes.all))
+	}
+}

@@ -65,7 +65,7 @@ func (s *Source) lookAtNetwork() {
 
 // count takes up what the counters of the history stand at.
 func (s *Source) count(j *status.Status) {
-	counts, now := s.api.Counts, j.Now.UnixNano()
+	counts, now := s.Counts, j.Now.UnixNano()
 	received := map[string]uint64{} // bytes, by port
 	for i := range j.Ports {
 		received[j.Ports[i].Name] = j.Ports[i].RxBytes

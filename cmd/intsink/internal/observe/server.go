@@ -28,6 +28,7 @@ import (
 	"intsink/cmd/intsink/internal/sharing"
 	"intsink/cmd/intsink/internal/ui"
 	"intsink/conf"
+	"intsink/engine/series"
 )
 
 // Limits on connections and time that clients can hold.
@@ -118,8 +119,11 @@ func (s *Source) incident(x *flowapi.Incident, format string) string {
 
 // makeAPI makes what answers with what the workers know.
 func (s *Source) makeAPI() {
+	if s.Counts == nil {
+		s.Counts = series.NewCounts()
+	}
 	s.api = flowapi.New(s.Workers, s.Clock)
-	s.api.Wall, s.api.Page = s.WallClock, s.incident
+	s.api.Wall, s.api.Counts, s.api.Page = s.WallClock, s.Counts, s.incident
 	s.api.Problems, s.api.Seen, s.api.Changes = s.Problems.All, s.Network.Seen, s.Network.EachChange
 	if s.Capture != nil {
 		s.api.Recorded = s.Capture.Recorded

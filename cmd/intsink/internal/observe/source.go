@@ -18,6 +18,7 @@ import (
 	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
 	"intsink/engine"
+	"intsink/engine/series"
 	"intsink/exporters"
 	"intsink/exporters/port"
 )
@@ -49,6 +50,7 @@ type Source struct {
 	Problems    *problem.List         // nil: one of the source's own, at which nobody looks
 
 	Network *network.Network // what the workers told of it
+	Counts  *series.Counts   // how counters of the sink grew
 
 	api     *flowapi.API // made by handler
 	process processText

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"intsink/cmd/intsink/internal/statefile"
@@ -16,6 +17,8 @@ const (
 	fileName    = "problems"
 	fileKind    = "problems"
 	fileVersion = 1
+	mostBytes   = 1 << 20
+	saveEvery   = 10 * time.Second
 )
 
 // endedByStop is why a problem ended that was open when the sink stopped.
@@ -26,6 +29,20 @@ type kept struct {
 	Saved    time.Time  `json:"saved"`
 	ID       uint64     `json:"id"`
 	Problems []*Problem `json:"problems"` // the oldest first
+}
+
+// Keep takes up what the state folder dir has, and writes what changes there until the function that it returns is
+// called. Without a folder nothing is kept. What cannot be read or written is a line in the log: a disk holds nothing up.
+func (l *List) Keep(dir string) (stop func()) {
+	if dir == "" {
+		return func() {}
+	}
+	path := filepath.Join(dir, fileName)
+	if err := l.Load(path, time.Now()); err != nil {
+		l.log().Warn("problems of before are not known", "err", err)
+	}
+	k := statefile.KeepEvery(saveEvery, "problems", func() error { return l.Save(path, time.Now()) })
+	return func() { k.Stop() }
 }
 
 // Load takes up what the file at path has. A file that cannot be used is set aside, which the error says.
@@ -88,7 +105,7 @@ func (k *kept) write(path string) error {
 		if err != nil {
 			return err
 		}
-		if len(body) <= statefile.Max {
+		if len(body) <= mostBytes {
 			return statefile.Write(path, fileKind, fileVersion, body)
 		}
 		if len(k.Problems) == 0 {

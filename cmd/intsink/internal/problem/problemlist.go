@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Bounds of what is kept. Both together fit into a file as plainfile reads it.
+// Bounds of what is kept.
 const (
 	maxOpen  = 256
 	maxEnded = 512

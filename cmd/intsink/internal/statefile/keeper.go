@@ -1,4 +1,4 @@
-// Keeper: writes a state file whenever what it has is changed, in a goroutine of its own.
+// Keeper: writes a state file whenever what it has is changed, or every so often, in a goroutine of its own.
 
 package statefile
 
@@ -17,13 +17,17 @@ const (
 type Keeper struct {
 	what        string
 	save        func() error
+	every       time.Duration      // 0: only what is changed
 	asked       chan chan struct{} // who waits for a write
 	done, ended chan struct{}
 }
 
 // Keep makes a Keeper; save writes the file, which the log calls what.
-func Keep(what string, save func() error) *Keeper {
-	k := &Keeper{what: what, save: save, asked: make(chan chan struct{}, 64), done: make(chan struct{}), ended: make(chan struct{})}
+func Keep(what string, save func() error) *Keeper { return KeepEvery(0, what, save) }
+
+// KeepEvery is Keep of what is changed all the time: it is written at once, every so often, and by Stop.
+func KeepEvery(every time.Duration, what string, save func() error) *Keeper {
+	k := &Keeper{what: what, save: save, every: every, asked: make(chan chan struct{}, 64), done: make(chan struct{}), ended: make(chan struct{})}
 	go k.run()
 	return k
 }
@@ -46,25 +50,31 @@ func (k *Keeper) Changed() {
 	}
 }
 
-// Stop writes what is not yet written.
-func (k *Keeper) Stop() {
+// Stop writes what is not yet written. It reports whether save is no longer called: not so where a disk hangs.
+func (k *Keeper) Stop() bool {
 	if k == nil {
-		return
+		return true
 	}
 	close(k.done)
 	select {
 	case <-k.ended:
+		return true
 	case <-time.After(stopPatience):
+		slog.Warn("not kept over this stop: the disk takes too long", "what", k.what)
+		return false
 	}
 }
 
 func (k *Keeper) run() {
 	defer close(k.ended)
-	failing := false
+	failing := k.every > 0 && k.write(false) // that the sink has started is told, too
 	for {
 		var again <-chan time.Time
-		if failing {
+		switch {
+		case failing:
 			again = time.After(tryAgain)
+		case k.every > 0:
+			again = time.After(k.every)
 		}
 		var waiting []chan struct{}
 		stopping := false
@@ -83,7 +93,7 @@ func (k *Keeper) run() {
 				more = false
 			}
 		}
-		if !stopping || failing || len(waiting) > 0 {
+		if !stopping || failing || k.every > 0 || len(waiting) > 0 {
 			failing = k.write(failing)
 		}
 		for _, w := range waiting {

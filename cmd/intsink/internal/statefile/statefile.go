@@ -18,8 +18,11 @@ import (
 	"intsink/internal/plainfile"
 )
 
-// Max is how many bytes the body of a file may have.
-const Max = plainfile.Max - 1024
+// Max is how many bytes the body of a file may have, and mostHeader its header.
+const (
+	Max        = 64 << 20
+	mostHeader = 1024
+)
 
 // Dir is the folder that systemd gives a service for its state, by the environment; "": there is none.
 func Dir(getenv func(string) string) string {
@@ -47,8 +50,14 @@ func machine() string {
 
 // Read returns the body that Write left in the file at path. No file is no error, and no body. A file that cannot be used
 // is renamed to path.bad, in place of the last such one, and the error says why.
+//
+// What kills have left of files that were being written is removed: a sink that is killed again and again fills no disk.
 func Read(path, kind string, version int) ([]byte, error) {
-	text, err := plainfile.Read(path)
+	left, _ := filepath.Glob(path + ".[0-9]*") // as Whole calls them
+	for _, l := range left {
+		os.Remove(l)
+	}
+	text, err := plainfile.ReadAtMost(path, Max+mostHeader)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -95,17 +104,21 @@ func Write(path, kind string, version int, body []byte) error {
 	if len(body) > Max {
 		return fmt.Errorf("%s: %d bytes; at most %d can be read again", path, len(body), Max)
 	}
-	return Whole(path, header(kind, version, body)+string(body))
+	return Whole(path, []byte(header(kind, version, body)), body)
 }
 
-// Whole writes a file so that it is there with all of text, or not at all.
-func Whole(path, text string) error {
+// Whole writes a file so that it is there with all parts, or not at all.
+func Whole(path string, parts ...[]byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // no longer there once it is renamed
-	_, err = f.WriteString(text)
+	for _, b := range parts {
+		if err == nil {
+			_, err = f.Write(b)
+		}
+	}
 	if err == nil {
 		err = f.Sync()
 	}
