@@ -18,8 +18,9 @@ func newIncidentCommand() *cobra.Command {
 		Long: `Ask a running sink about flows between two hosts, of one host or through one node: was
 the network slow for them, where, and by how much. The page has each hop and segment of
 their paths beside what is usual there, the problems and congested queues that they met,
-and how much is known. Its first line is one of three: network slow at a place; network
-normal, look at the hosts; not enough coverage to say. Of a node that is gone it says that.
+and how much is known. Its first line says what is wrong now, then what was, the worst
+first: a node that is gone, packets that are lost, the network slow at a place; or network
+normal, look at the hosts; or not enough coverage to say.
 
 --from and --to are times (2026-11-22T03:31:09Z, or 03:31:09 for the last one, UTC) or how
 long ago (10m, the default of --from); the sink keeps a day. The paths are those that the flows are on now.

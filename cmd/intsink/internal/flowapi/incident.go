@@ -18,11 +18,10 @@ import (
 	"intsink/flows"
 )
 
-// Verdicts.
+// Verdicts. Others are kinds of problems: node_gone, loss_between, loop, path_changed.
 const (
 	NetworkSlow   = "network_slow"
 	NetworkNormal = "network_normal"
-	NodeIsGone    = "node_gone"
 	CannotSay     = "cannot_say"
 )
 
@@ -32,7 +31,8 @@ type Incident struct {
 	To       time.Time          `json:"to"`
 	About    string             `json:"about"`
 	Verdict  string             `json:"verdict"`
-	At       string             `json:"at,omitempty"` // of network_slow: the place that is worst; of node_gone: the node
+	At       string             `json:"at,omitempty"` // the place that is worst of those that something is wrong at; else of those that something was
+	Title    string             `json:"title"`        // the verdict for people, and what else is wrong, or was in the time
 	Why      []string           `json:"why"`          // the numbers that decide
 	Flows    []string           `json:"flows"`        // the ids of those with the most packets, then of those that are gone
 	Paths    []PathItem         `json:"paths"`        // that they are on now; of those that are gone, the last that is known
@@ -43,7 +43,9 @@ type Incident struct {
 	Lost     uint64             `json:"lost"`         // packets of these flows since each began
 	Coverage CoverageItem       `json:"coverage"`
 
-	lossNow bool // packets of some flows were lost in this time
+	lossNow  bool        // packets of some flows were lost in this time
+	untilNow bool        // the time ends about now
+	left     []departure // of these flows from nodes
 }
 
 // CoverageItem says how much is known.
@@ -68,9 +70,13 @@ type PlaceItem struct {
 	SlowSteps int     `json:"slow_steps"` // steps in which half of all packets took eight times as long as usual
 	Steps     int     `json:"steps"`      // that a sample told of
 
-	times float64 // worst to usual
-	node  uint32  // of a hop
+	times     float64 // worst to usual
+	node      uint32  // of a hop
+	slowAtEnd bool    // in the last step that a sample told of
 }
+
+// untilNow is how long before now a time ends that is about now.
+const untilNow = 10 * time.Second
 
 // mostIncidentFlows is how many flows of an incident are looked at.
 const mostIncidentFlows = 100
@@ -91,7 +97,7 @@ func (in *API) incident(ctx context.Context, p *parameters) (any, error) {
 	if err != nil {
 		return nil, badRequest("%v", strings.NewReplacer("since", "from", "until", "to").Replace(err.Error()))
 	}
-	x := &Incident{From: from.UTC(), To: to.UTC(), About: about, Why: []string{}, Flows: []string{}, Paths: []PathItem{}, Places: []PlaceItem{}, Problems: []*problem.Problem{}, Episodes: []*EpisodeItem{}}
+	x := &Incident{From: from.UTC(), To: to.UTC(), About: about, Why: []string{}, Flows: []string{}, Paths: []PathItem{}, Places: []PlaceItem{}, Problems: []*problem.Problem{}, Episodes: []*EpisodeItem{}, untilNow: now.Sub(to) < untilNow}
 	complete := filters[0].Node == nil
 	for i := range filters {
 		all, err := in.addFlows(ctx, x, &filters[i])
@@ -105,6 +111,7 @@ func (in *API) incident(ctx context.Context, p *parameters) (any, error) {
 	}
 	in.addPlaces(x, spans, filters[0].Node)
 	in.addEpisodes(x)
+	in.addDepartures(x)
 	in.addProblems(x)
 	if x.judge(); x.Coverage.Flows == 0 && filters[0].Node != nil {
 		in.sayWhereNode(x, *filters[0].Node)
@@ -215,6 +222,7 @@ func (in *API) addFlows(ctx context.Context, x *Incident, f *inspect.Filter) (al
 				continue
 			}
 			x.addPath(newPathItem(worker, flow.Paths[0].Hash, known[worker][flow.Paths[0].Hash]))
+			x.addLeft(q.Now, flow, known[worker])
 		}
 	}
 	return all, nil
@@ -287,7 +295,7 @@ func (in *API) placeItem(kind, name string, p usual.Place, spans []*series.Span)
 		}
 		item.Steps++
 		worst = max(worst, s.Median)
-		if v.Latency.IsFar(s.Median) {
+		if item.slowAtEnd = v.Latency.IsFar(s.Median); item.slowAtEnd {
 			item.SlowSteps++
 		}
 	}

@@ -133,12 +133,13 @@ func (x *Incident) names(p *problem.Problem) (named bool) {
 	return named
 }
 
-// addProblems adds the problems that were in the time, at a node of the paths or from one node of a path to a later one, and
-// those that name one of the flows.
+// addProblems adds the problems that were in the time, at a node of the paths or from one node of a path to a later one, those
+// that name one of the flows, and those of nodes that one of them left for another way.
 func (in *API) addProblems(x *Incident) {
 	for _, p := range in.problemsIn(x) {
 		named, passed := x.names(p), x.passes(p.Place)
-		if named && len(p.Place) > 0 || passed {
+		leaves := (p.Kind == problem.NodeGone || p.Kind == problem.PathChanged) && len(x.leavers(p)) > 0
+		if named && len(p.Place) > 0 || passed || leaves {
 			x.Problems = append(x.Problems, p)
 		}
 		if p.Kind == problem.LossBetween { // where the ways have nothing in common it has no place, and names only some of its flows

@@ -5,31 +5,34 @@ package flowapi
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/engine/usual"
 )
 
-// judge decides. Something that is slow decides alone; that nothing is slow is said only where everything was looked at.
+// judge decides. Something that is wrong decides alone; that nothing is wrong is said only where everything was looked at.
 func (x *Incident) judge() {
 	if c := &x.Coverage; c.Gone > 0 {
 		x.say("%d of these flows ended, or have no room in the table any more: episodes, problems and changes of paths of this time name them", c.Gone)
 	}
-	if x.Verdict, x.At = NetworkSlow, ""; x.isSlow() {
+	if all := x.findings(); len(all) > 0 {
+		x.Verdict, x.At, x.Title = all[0].verdict, all[0].at, headline(all)
 		return
 	}
-	if x.Verdict = CannotSay; x.lacks() {
+	if x.lacks() {
+		x.Verdict, x.Title = CannotSay, "not enough coverage to say"
 		return
 	}
-	x.Verdict = NetworkNormal
+	x.Verdict, x.Title = NetworkNormal, "network normal: look at the hosts"
 	worst := &x.Places[0]
 	for i := range x.Places {
 		if x.Places[i].times > worst.times {
 			worst = &x.Places[i]
 		}
 	}
-	x.say("%s at most: %s, at %s", ns(*worst.WorstNs), times(worst), worst.Place)
+	x.say("median of a step %s at most: %s, at %s", ns(*worst.WorstNs), times(worst), worst.Place)
 	x.say("%d of %d hops and segments told of this time, none was slow; no episode, no packet lost in this time", x.Coverage.Told, x.Coverage.Places)
 }
 
@@ -37,42 +40,90 @@ func (x *Incident) say(format string, args ...any) {
 	x.Why = append(x.Why, fmt.Sprintf(format, args...))
 }
 
-// isSlow finds what is slow, the worst first.
-func (x *Incident) isSlow() bool {
+// findings are what is wrong, as the headline has it: what is wrong now first, then by how bad it is.
+func (x *Incident) findings() (all []finding) {
 	x.slowNodes()
-	worst := 0.0
-	for i := range x.Places {
-		p := &x.Places[i]
-		if p.SlowSteps == 0 {
-			continue
-		}
-		if p.times > worst {
-			worst, x.At = p.times, p.Place
-		}
-		x.say("%s: %s, %s, in %d of %d steps", p.Place, ns(*p.WorstNs), times(p), p.SlowSteps, p.Steps)
+	for _, p := range x.Problems {
+		all = append(all, x.ofProblem(p)...)
 	}
-	if len(x.Episodes) > 0 && x.At == "" {
-		x.At = fmt.Sprintf("queue %d of node %d", x.Episodes[0].Queue, x.Episodes[0].Node)
+	slow := x.slowPlaces()
+	for _, e := range x.Episodes {
+		if node := fmt.Sprintf("node %d", e.Node); !slices.ContainsFunc(slow, func(f finding) bool { return f.at == node }) {
+			slow = append(slow, finding{verdict: NetworkSlow, at: fmt.Sprintf("queue %d of %s", e.Queue, node), over: e.End != nil && !x.isSlowNow(node)})
+		}
 	}
 	x.sayEpisodes()
-	for _, p := range x.Problems {
-		switch p.Kind {
-		case problem.LossBetween, problem.Loop, problem.NodeGone, problem.PathChanged:
-			if x.At == "" && p.Kind != problem.PathChanged && (p.Kind != problem.NodeGone || x.passes(p.Place)) { // what left a node in time is not slow
-				x.At = p.Where()
-			}
-			x.say("%s: %s", p.Where(), p.What)
-		case problem.SlowHop, problem.SlowSegment:
-			if x.Coverage.Gone > 0 && x.names(p) {
-				x.At = cmp.Or(x.At, p.Where())
-				x.say("%s: %s, %s", p.Where(), p.What, p.Amount())
-			}
-		}
-	}
 	if x.Lost > 0 && x.lossNow {
 		x.say("%d packets of these flows were lost since each began, and packets were lost in this time", x.Lost)
 	}
-	return x.At != ""
+	all = append(all, slow...)
+	slices.SortStableFunc(all, func(a, b finding) int { return cmp.Or(a.rank()-b.rank(), cmp.Compare(b.times, a.times)) })
+	return all
+}
+
+// ofProblem says a problem, and what it is for the headline.
+func (x *Incident) ofProblem(p *problem.Problem) (all []finding) {
+	f := finding{verdict: string(p.Kind), at: p.Where(), over: p.Until != nil}
+	switch p.Kind {
+	case problem.NodeGone:
+		x.say("%s", x.goneText(p))
+		return []finding{f}
+	case problem.PathChanged: // over, it is how the network is now
+		x.say("%s: %s%s", f.at, p.What, x.leftText(p))
+		if !f.over && (x.names(p) || len(x.leavers(p)) > 0) {
+			return []finding{f}
+		}
+	case problem.LossBetween, problem.Loop:
+		x.say("%s: %s", f.at, cmp.Or(strings.TrimSuffix(p.What+", "+p.Amount(), ", "), p.What))
+		if f.at != "" {
+			return []finding{f}
+		}
+	case problem.SlowHop, problem.SlowSegment:
+		if x.Coverage.Gone > 0 && x.names(p) {
+			x.say("%s: %s, %s", f.at, p.What, p.Amount())
+			f.verdict = NetworkSlow
+			if p.Value != nil && p.Usual != nil {
+				f.times = *p.Value / max(*p.Usual, 1)
+			}
+			return []finding{f}
+		}
+	}
+	return nil
+}
+
+// slowPlaces are the hops and segments that are slow, the worst first: of the ways through a node or segment, the worst stands
+// for all.
+func (x *Incident) slowPlaces() (all []finding) {
+	worst, ways := map[string]*PlaceItem{}, map[string]int{}
+	for i := range x.Places {
+		if p := &x.Places[i]; p.SlowSteps > 0 {
+			if ways[p.Place]++; worst[p.Place] == nil || p.times > worst[p.Place].times {
+				worst[p.Place] = p
+			}
+		}
+	}
+	for at, p := range worst {
+		all = append(all, finding{NetworkSlow, at, !x.isSlowNow(at), p.times})
+	}
+	slices.SortFunc(all, func(a, b finding) int { return cmp.Or(cmp.Compare(b.times, a.times), strings.Compare(a.at, b.at)) })
+	for i := range all {
+		p, of := worst[all[i].at], ""
+		if n := ways[all[i].at]; n > 1 {
+			of = fmt.Sprintf(", the worst of %d slow ways", n)
+		}
+		x.say("%s: median of a step up to %s, %s, in %d of %d steps%s", p.Place, ns(*p.WorstNs), times(p), p.SlowSteps, p.Steps, of)
+	}
+	return all
+}
+
+// isSlowNow reports whether a place is slow: it has a problem that says so, or was slow when a sample told last.
+func (x *Incident) isSlowNow(at string) bool {
+	for _, p := range x.Problems {
+		if len(p.Place) > 0 && "node "+p.Place[0].ID == at && p.Until == nil && slices.Contains([]problem.Kind{problem.SlowHop, problem.QueueCongested}, p.Kind) {
+			return true
+		}
+	}
+	return x.untilNow && slices.ContainsFunc(x.Places, func(p PlaceItem) bool { return p.Place == at && p.slowAtEnd })
 }
 
 // slowNodes marks hops as slow that have no usual latency of their own, where their node has the problem slow_hop and they
@@ -87,7 +138,7 @@ func (x *Incident) slowNodes() {
 			h := &x.Places[i]
 			if h.Kind == "hop" && fmt.Sprint(h.node) == p.Place[0].ID && h.UsualNs == nil && h.WorstNs != nil && others.IsFar(*h.WorstNs) {
 				h.UsualNs, h.SlowSteps = &others.Median, h.Steps
-				h.times = float64(*h.WorstNs) / float64(max(others.Median, 1))
+				h.slowAtEnd, h.times = true, float64(*h.WorstNs)/float64(max(others.Median, 1))
 				x.Coverage.WithoutUsual--
 			}
 		}
@@ -128,9 +179,3 @@ func times(p *PlaceItem) string {
 }
 
 func ns(v uint32) string { return problem.Latency(float64(v)) }
-
-// words are the verdicts as people read them.
-var words = map[string]string{NodeIsGone: "%s is gone: no packet comes through it", NetworkSlow: "network slow at %s", NetworkNormal: "network normal: look at the hosts", CannotSay: "not enough coverage to say"}
-
-// Title is the verdict as people read it.
-func (x *Incident) Title() string { return strings.Replace(words[x.Verdict], "%s", x.At, 1) }

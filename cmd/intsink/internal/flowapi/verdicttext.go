@@ -89,9 +89,10 @@ func (in *API) sayWhereNode(x *Incident, node uint32) {
 			if p.Kind != problem.NodeGone || p.Until != nil || len(p.Place) == 0 || p.Place[0].ID != strconv.FormatUint(uint64(node), 10) {
 				continue
 			}
-			x.Verdict, x.At, x.Problems = NodeIsGone, p.Where(), append(x.Problems, p)
+			f := finding{verdict: string(problem.NodeGone), at: p.Where()}
+			x.Verdict, x.At, x.Title, x.Problems = f.verdict, f.at, headline([]finding{f}), append(x.Problems, p)
 			x.say("the last packet came through it at %s", p.Since.UTC().Format(clock))
-			x.say("its flows went from %s to %s: %s", p.Evidence.From, p.Evidence.To, p.FlowsText())
+			x.say("its flows went elsewhere, for example from %s to %s: %s", p.Evidence.From, p.Evidence.To, p.FlowsText())
 			return
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/problem"
+	"intsink/engine/aside/inspect"
+	"intsink/flows"
 )
 
 // TestSayEpisodes: a queue has one line, whatever it went through, and the episode with the most bytes says who filled it.
@@ -39,14 +41,14 @@ func TestWhereNode(t *testing.T) {
 		Seen:     func(node uint32) (time.Time, bool) { return gone.Since, node == 204 },
 	}
 	for node, want := range map[uint32]string{
-		203: "the last packet came through it at 04:04:50|its flows went from 102 > 203 to 102 > 204: a b",
+		203: "the last packet came through it at 04:04:50|its flows went elsewhere, for example from 102 > 203 to 102 > 204: a b",
 		204: "no flow passes node 204 now, and none is known to have left it for another way; the last packet came through it at 04:04:50",
 		999: "no flow passes node 999, and none did in the last day: intsink paths has the nodes that there are",
 	} {
 		x := &Incident{Why: []string{"no such flow is known"}}
 		in.sayWhereNode(x, node)
-		if got := strings.Join(x.Why, "|"); got != want || len(x.Problems) != map[uint32]int{203: 1}[node] || (node == 203) != (x.Title() == "node 203 is gone: no packet comes through it") {
-			t.Errorf("%q: %s, with %d problems", x.Title(), got, len(x.Problems))
+		if got := strings.Join(x.Why, "|"); got != want || len(x.Problems) != map[uint32]int{203: 1}[node] || (node == 203) != (x.Title == "node 203 is gone: no packet comes through it") {
+			t.Errorf("%q: %s, with %d problems", x.Title, got, len(x.Problems))
 		}
 	}
 }
@@ -150,17 +152,85 @@ func TestRecordedCommand(t *testing.T) {
 	}
 }
 
-// TestNodeThatFlowsLeft: a node that is gone is told of flows that left it, which are slow at it only where they pass it still.
+// TestNodeThatFlowsLeft: a node that is gone, or was, is told of the flows that left it, by what the problem, the changes of paths or
+// the flow itself remembers, and of those that pass it; it is never slow. What left it long before has nothing to do with it.
 func TestNodeThatFlowsLeft(t *testing.T) {
+	since := time.Date(2026, 11, 26, 9, 20, 0, 0, time.UTC)
+	way := func(nodes ...uint32) (p inspect.Path) {
+		p.Hops = uint16(len(nodes))
+		for i, n := range nodes {
+			p.Way[i].Node = n
+		}
+		return p
+	}
+	old, is := way(102, 203, 302), way(102, 204, 302)
+	table := &inspect.Flow{NumPaths: 2}
+	table.Paths[1] = flows.Path{Hash: 1, Seen: flows.LongTick(since.UnixNano(), flows.Tick(since.UnixNano()))}
 	for name, c := range map[string]struct {
-		nodes []pathHopItem
-		at    string
-	}{"by another node now": {[]pathHopItem{{Node: 102}, {Node: 204}}, ""}, "nobody has noticed": {[]pathHopItem{{Node: 102}, {Node: 203}}, "node 203"}} {
-		gone := &problem.Problem{Kind: problem.NodeGone, Place: []problem.Part{{What: "node", ID: "203"}}, What: "gone", Evidence: problem.Evidence{Flows: []string{"f"}}}
-		in := &API{Problems: func() []*problem.Problem { return []*problem.Problem{gone} }}
-		x := &Incident{Flows: []string{"f"}, Paths: []PathItem{{Nodes: c.nodes}}}
-		if in.addProblems(x); x.isSlow() != (c.at != "") || x.At != c.at || !slices.Equal(x.Why, []string{"node 203: gone"}) {
-			t.Errorf("%s: at %q, %q", name, x.At, x.Why)
+		named   []string
+		passes  bool
+		changed time.Duration // after the node was gone
+		knows   bool          // the flow has the way that it took
+		until   *time.Time
+		title   string
+		why     string
+	}{
+		"named":          {named: []string{"f"}, title: "node 203 is gone: no packet comes through it", why: "node 203 is gone: the last packet came through it at 09:20:00"},
+		"passes it":      {passes: true, title: "node 203 is gone: no packet comes through it"},
+		"changed":        {changed: time.Second, title: "node 203 is gone: no packet comes through it", why: "node 203 is gone: the last packet came through it at 09:20:00; 1 of these flows left it, for example from 102 > 203 > 302 to 102 > 204 > 302"},
+		"changed before": {changed: -time.Hour},
+		"itself":         {knows: true, title: "node 203 is gone: no packet comes through it"},
+		"is back":        {named: []string{"f"}, until: new(since.Add(time.Minute)), title: "node 203 was gone", why: "node 203 was gone from 09:20:00 to 09:21:00"},
+		"of others":      {named: []string{"g"}},
+	} {
+		gone := &problem.Problem{Kind: problem.NodeGone, Place: []problem.Part{{What: "node", ID: "203"}}, Since: since, Until: c.until, Evidence: problem.Evidence{Flows: c.named}}
+		in := &API{
+			Problems: func() []*problem.Problem { return []*problem.Problem{gone} },
+			Changes: func(see func(time.Time, []string, *inspect.Path, *inspect.Path) bool) {
+				if c.changed != 0 {
+					see(since.Add(c.changed), []string{"e", "f"}, &old, &is)
+				}
+			},
+		}
+		x := &Incident{Flows: []string{"f"}, Paths: []PathItem{newPathItem(0, 0, &is)}, From: since, To: since.Add(5 * time.Minute)}
+		if c.passes {
+			x.Paths = append(x.Paths, newPathItem(0, 0, &old))
+		}
+		if c.knows {
+			x.addLeft(since.UnixNano(), table, map[uint64]*inspect.Path{0: &is, 1: &old})
+		}
+		in.addDepartures(x)
+		in.addProblems(x)
+		x.judge()
+		if found := c.title != ""; found != (x.Verdict == "node_gone") || found && (x.Title != c.title || x.At != "node 203") || c.why != "" && !slices.Equal(x.Why, []string{c.why}) {
+			t.Errorf("%s: %s, %q, %q", name, x.Verdict, x.Title, x.Why)
+		}
+	}
+}
+
+// TestHeadline: what is wrong now stands before what was, a node that is gone before packets that are lost and those that are late,
+// and all that is slow is named, the worst first.
+func TestHeadline(t *testing.T) {
+	between := []problem.Part{{What: "from", ID: "201"}, {What: "to", ID: "301"}}
+	node := func(id string) []problem.Part { return []problem.Part{{What: "node", ID: id}} }
+	over := new(time.Unix(15, 0))
+	hop := func(at string, worst uint32, now bool) PlaceItem {
+		return PlaceItem{Place: at, Kind: "hop", WorstNs: &worst, SlowSteps: 1, Steps: 2, times: float64(worst), slowAtEnd: now}
+	}
+	for want, x := range map[string]*Incident{
+		"packets are lost between node 201 and node 301; node 203 was gone": {Problems: []*problem.Problem{
+			{Kind: problem.NodeGone, Place: node("203"), Until: over}, {Kind: problem.LossBetween, Place: between}}},
+		"node 203 is gone: no packet comes through it; packets were lost between node 201 and node 301": {Problems: []*problem.Problem{
+			{Kind: problem.LossBetween, Place: between, Until: over}, {Kind: problem.NodeGone, Place: node("203")}}},
+		"network slow at node 302 and at node 202":               {untilNow: true, Places: []PlaceItem{hop("node 202", 300, true), hop("node 302", 1700, true), hop("node 302", 900, true)}},
+		"network slow at node 202; network was slow at node 302": {untilNow: true, Places: []PlaceItem{hop("node 202", 300, true), hop("node 302", 1700, false)}},
+		"network was slow from 1 to 2":                           {Places: []PlaceItem{hop("from 1 to 2", 300, true)}},
+		"network slow at queue 2 of node 302":                    {Episodes: []*EpisodeItem{{Node: 302, Queue: 2}, {Node: 302, Queue: 2, End: over}}},
+		"packets loop at node 7":                                 {Problems: []*problem.Problem{{Kind: problem.Loop, Place: node("7")}}},
+		"network slow at a and at b and at c; and 1 more":        {untilNow: true, Places: []PlaceItem{hop("d", 1, true), hop("c", 2, true), hop("b", 3, true), hop("a", 4, true)}},
+	} {
+		if x.judge(); x.Title != want || x.At == "" {
+			t.Errorf("%q at %q, want %q", x.Title, x.At, want)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func Run(ctx context.Context, stdout io.Writer, o *Options) error {
 
 // Page is the incident as text, or as a page of HTML that needs nothing else.
 func Page(x *flowapi.Incident, format string, book *names.Book) string {
-	title, body := book.Text(x.Title()), cli.Screen{Width: 80}.Text(text(x, book))
+	title, body := book.Text(x.Title), cli.Screen{Width: 80}.Text(text(x, book))
 	if format == "text" {
 		return title + "\n\n" + body
 	}

@@ -86,7 +86,7 @@ func TestIncident(t *testing.T) {
 			t.Errorf("%q: %d %s", query, w.Code, w.Body)
 		}
 	}
-	for format, want := range map[string][2]string{"text": {"text/plain; charset=utf-8", "network slow at node 202\n"}, "html": {"text/html; charset=utf-8", "<h1>network slow at node 202</h1>"}} {
+	for format, want := range map[string][2]string{"text": {"text/plain; charset=utf-8", "network slow at node 202 and at queue 2 of node 302\n"}, "html": {"text/html; charset=utf-8", "<h1>network slow at node 202 and at queue 2 of node 302</h1>"}} {
 		w := s.ask("/api/v1/incident?node=202&format=" + format)
 		h := w.Result().Header
 		if h.Get("Content-Type") != want[0] || !strings.HasPrefix(h.Get("Content-Security-Policy"), "default-src 'none'") || !strings.Contains(w.Body.String(), want[1]) {
@@ -115,7 +115,7 @@ func TestIncidentOfFlowsThatEnded(t *testing.T) {
 		gone, paths          int
 	}{
 		"filled a queue":          {60, "from=5m", flowapi.NetworkSlow, "udp:10.0.0.61:1060-10.9.0.61:80 filled it", 1, 0},
-		"changed its way":         {6, "from=5m", flowapi.CannotSay, "whether packets of these flows were lost is not known any more", 1, 1},
+		"changed its way":         {6, "from=5m", "node_gone", "1 of these flows left it, for example from 101 > 203 > 301 to 101 > 204 > 301", 1, 1},
 		"long before":             {60, "from=5m&to=2m", flowapi.CannotSay, "no such flow is known", 0, 0},
 		"nothing happened to it":  {9, "from=5m", flowapi.CannotSay, "no such flow is known", 0, 0},
 		"one that is still there": {3, "from=5m", flowapi.NetworkNormal, "none was slow", 0, 1},
@@ -127,4 +127,39 @@ func TestIncidentOfFlowsThatEnded(t *testing.T) {
 			t.Errorf("%s: %s %q, %+v, %d paths (%v), want %s %q, %d gone", name, x.Verdict, x.Why, x.Coverage, len(x.Paths), err, c.verdict, c.says, c.gone)
 		}
 	}
+}
+
+// TestIncidentOfADeadNode: each flow that left a node that died is told so, soon after and later, whether or not the problem names
+// it; once the node is back it is told that it was gone; a flow that has nothing to do with it is told that the network is normal.
+func TestIncidentOfADeadNode(t *testing.T) {
+	s := newScene(t, 1, 0xfd00)
+	s.pass(120, 0.2)
+	verdictOf := func(flow int) *flowapi.Incident {
+		s.packet(flow)
+		var x flowapi.Incident
+		w := s.ask("/api/v1/incident?from=1m&flow=" + s.sources[flow].Src.String() + "," + s.sources[flow].Dst.String())
+		if err := json.Unmarshal(w.Body.Bytes(), &x); err != nil {
+			t.Fatal(err)
+		}
+		return &x
+	}
+	each := func(when, want, why string) {
+		t.Helper()
+		for flow := range 60 {
+			if x := verdictOf(flow); flow/3%4 == 2 && (x.Title != want || !strings.Contains(strings.Join(x.Why, "; "), why)) {
+				t.Errorf("%s, flow %d: %q, %q", when, flow, x.Title, x.Why)
+			}
+		}
+	}
+	s.move = true
+	s.pass(10, 1)
+	each("10 s after", "node 203 is gone: no packet comes through it", "of these flows left it, for example from ")
+	if x := verdictOf(6 + 3); x.Verdict != flowapi.NetworkNormal { // by 204 before
+		t.Errorf("%s, %q", x.Title, x.Why)
+	}
+	s.pass(150, 0.2)
+	each("later", "node 203 is gone: no packet comes through it", "of these flows left it")
+	s.move = false
+	s.pass(12, 1)
+	each("it is back", "node 203 was gone", "node 203 was gone from ")
 }

@@ -87,7 +87,17 @@ func (p *Problem) Where() string {
 		if x.Name != "" {
 			text = fmt.Sprintf("%s (%s)", x.Name, x.ID)
 		}
-		all = append(all, x.What+" "+text)
+		if x.What == "from" || x.What == "to" {
+			all = append(all, "node "+text)
+		} else {
+			all = append(all, x.What+" "+text)
+		}
+	}
+	if len(all) == 2 && p.Place[0].What == "from" {
+		if all[0] == all[1] {
+			return all[0]
+		}
+		return "between " + all[0] + " and " + all[1]
 	}
 	return strings.Join(all, ", ")
 }

@@ -48,11 +48,14 @@ const Over = ({ p }) => html`<li><span class="first"><${Mark} is="over" /> <b cl
 
 // upper begins a sentence, but for a name of a file.
 const upper = (text) => text.replace(/^[a-z]+(?=[ ,'])/, (w) => w[0].toUpperCase() + w.slice(1));
-const kind = (p) => p.kind.replace(/_/g, ' ');
+const kind = (p) => (p.kind === 'loss_between' ? 'loss' : p.kind.replace(/_/g, ' '));
 
 // where is the place of a problem, a queue as 302:15:2.
 function where(p) {
   const name = (x) => (x.name ? `${x.name} (${x.id})` : x.what === 'node' || x.what === 'from' || x.what === 'to' ? nodeName(x.id) : x.id);
+  if (part(p, 'from') !== undefined && p.place[1]) {
+    return part(p, 'from') === part(p, 'to') ? `at node ${name(p.place[0])}` : `between node ${name(p.place[0])} and node ${name(p.place[1])}`;
+  }
   return p.place.map((x) => `${x.what} ${name(x)}`).join(', ');
 }
 
