@@ -6,9 +6,9 @@ import { ago, lasts, count, amount, times, percent, sum } from './format.js';
 
 export function Now({ problems, status, rates }) {
   const a = problems.data || { items: [] };
-  const [open, ended] = [a.items.filter((p) => !p.until), a.items.filter((p) => p.until)];
+  const open = a.items.filter((p) => !p.until), ended = a.items.filter((p) => p.until);
   if (!problems.data) return html`<${State} poll=${problems} rows=${1} />`;
-  open.sort((p, q) => (q.severity === 'error') - (p.severity === 'error')); // errors first, each kind the oldest first
+  open.sort((p, q) => (q.severity === 'error') - (p.severity === 'error')); // errors first, then the oldest
   return html`<${State} poll=${problems} rows=${1} />
     ${!open.length && html`<${Well} a=${a} status=${status.data} rates=${rates} />`}
     <ul class="problems" aria-label="what is wrong now">${open.map((p) => html`<${Problem} key=${p.id} p=${p} />`)}</ul>
@@ -33,7 +33,7 @@ function Problem({ p }) {
       <${Lately} p=${p} />
       <span class="since" title=${p.since}>for ${lasts(p.since)}${p.times ? `, ${p.times} times` : ''}</span></div>
     ${(e.culprits || []).length > 0 && html`<div><${Who} e=${e} to=${viewOf(p)} /></div>`}
-    <div>${upper(p.what)}. ${e.from && html`Before: <b>${wayName(e.from)}</b>, now: <b>${wayName(e.to)}</b>. `}<span class="quiet">${e.why ? e.why + '. ' : ''}${upper(p.todo)}.</span></div>
+    <div>${upper(p.what)}. ${e.from && html`For example from <b>${wayName(e.from)}</b> to <b>${wayName(e.to)}</b>. `}<span class="quiet">${e.why ? e.why + '. ' : ''}${upper(p.todo)}.</span></div>
     ${(e.flows || []).length > 0 && html`<details><summary>${e.flows.length} of its flows</summary>${e.flows.map((f) => html`<${Flow} key=${f} id=${f} /> `)}</details>`}</li>`;
 }
 
@@ -48,15 +48,12 @@ const Over = ({ p }) => html`<li><span class="first"><${Mark} is="over" /> <b cl
 
 // upper begins a sentence, but for a name of a file.
 const upper = (text) => text.replace(/^[a-z]+(?=[ ,'])/, (w) => w[0].toUpperCase() + w.slice(1));
-const kind = (p) => (p.kind === 'loss_between' ? 'loss' : p.kind.replace(/_/g, ' '));
+const kind = (p) => p.kind.replace('_between', '').replace(/_/g, ' ');
 
-// where is the place of a problem, a queue as 302:15:2.
+// where is the place of a problem.
 function where(p) {
-  const name = (x) => (x.name ? `${x.name} (${x.id})` : x.what === 'node' || x.what === 'from' || x.what === 'to' ? nodeName(x.id) : x.id);
-  if (part(p, 'from') !== undefined && p.place[1]) {
-    return part(p, 'from') === part(p, 'to') ? `at node ${name(p.place[0])}` : `between node ${name(p.place[0])} and node ${name(p.place[1])}`;
-  }
-  return p.place.map((x) => `${x.what} ${name(x)}`).join(', ');
+  const name = (x) => (x.name ? `${x.name} (${x.id})` : ['node', 'from', 'to'].includes(x.what) ? nodeName(x.id) : x.id);
+  return p.place.map((x) => `${x.what} ${name(x)}`).join(part(p, 'from') ? ' ' : ', ');
 }
 
 const part = (p, what) => p.place.find((x) => x.what === what)?.id;
