@@ -39,7 +39,7 @@ func newPackageRoot(t *testing.T) *packageRoot {
 }
 
 // build makes a package of the maintainer scripts as scripts/deb.sh does, with a program that is
-// only its version.
+// only its version, and takes each configuration, unless the folder has a file refuses.
 func (p *packageRoot) build(name, version string) string {
 	p.t.Helper()
 	dir, out := p.t.TempDir(), filepath.Join(p.t.TempDir(), name+".deb")
@@ -48,7 +48,7 @@ func (p *packageRoot) build(name, version string) string {
 		netns.Sh(p.t, "cp ../../deploy/package/udev.rules "+dir+"/usr/lib/udev/rules.d/60-intsink.rules")
 	}
 	write(p.t, dir+"/DEBIAN/control", fmt.Sprintf("Package: %s\nVersion: %s\nArchitecture: all\nMaintainer: nobody <nobody@example.com>\nDescription: for a test\n", name, version))
-	write(p.t, dir+"/usr/bin/"+name, "#!/bin/sh\necho "+name+" "+version+"\n")
+	write(p.t, dir+"/usr/bin/"+name, fmt.Sprintf("#!/bin/sh\necho %s %s\ncase \"$*\" in *check*) ! [ -e %s/refuses ] || { echo 'line 1: no such block' >&2; exit 2; };; esac\n", name, version, p.root))
 	os.Chmod(dir+"/usr/bin/"+name, 0o755)
 	netns.Sh(p.t, "dpkg-deb --root-owner-group -Znone --build "+dir+" "+out)
 	return out
@@ -137,6 +137,27 @@ func TestPackageUpgrade(t *testing.T) {
 	write(t, p.root+"/active", "0\n") // whose process is not there
 	if printed, _ := p.dpkg("-i", p.build("intsink", "4")); !strings.Contains(printed, "intsink: running: the program of before (package 3, or older)\n") {
 		t.Errorf("without a process:\n%s", printed)
+	}
+}
+
+// TestPackageUpgradeRefusesTheConfiguration: where the new program does not take what the running one takes, the collector goes
+// on with the old one, and of the sink it is said before anybody restarts it.
+func TestPackageUpgradeRefusesTheConfiguration(t *testing.T) {
+	p := newPackageRoot(t)
+	p.dpkg("-i", p.build("intsink", "1"), p.build("intsink-collect", "1"))
+	p.runs()
+	write(t, p.root+"/refuses", "")
+	netns.Sh(t, "mkdir -p "+p.root+"/etc/intsink; cp ../../conf/examples/minimal.hcl "+p.root+"/etc/intsink/intsink.hcl; cp ../../deploy/collect/collect.hcl "+p.root+"/etc/intsink/collect.hcl")
+	for name, file := range map[string]string{"intsink": "intsink.hcl", "intsink-collect": "collect.hcl"} {
+		printed, called := p.dpkg("-i", p.build(name, "2"))
+		want := name + ": the installed program refuses /etc/intsink/" + file + ", which the running one takes, and goes on with. Mend it, then: systemctl restart " + name + "\nline 1: no such block\n"
+		if !strings.Contains(printed, want) || strings.Contains(called, "restart") {
+			t.Errorf("%s\n%s", printed, called)
+		}
+		write(t, p.root+"/etc/intsink/"+file, "nobody takes it") // as where it needs the service's variables
+		if printed, _ := p.dpkg("-i", p.build(name, "3")); strings.Contains(printed, "refuses") {
+			t.Errorf("the running one does not take it either:\n%s", printed)
+		}
 	}
 }
 
