@@ -41,7 +41,7 @@ Exit codes: 0 success, 1 the sink does not answer, 2 wrong usage.`, strings.Join
 	}
 	o.Sink.Register(cmd)
 	names.Flag(cmd, &o.Sink.Numeric)
-	cmd.Flags().StringVar(&o.Sort, "sort", "packets", "order of flows: packets, bytes, last_seen, latency or hop_latency")
+	cmd.Flags().StringVar(&o.Sort, "sort", "packets", "order of flows: packets, bytes, last_seen, latency, hop_latency or lost")
 	cmd.Flags().BoolVar(&o.Once, "once", false, "print one screen and end")
 	cmd.Flags().IntVar(&o.Rows, "rows", 20, "rows of a list, with --once")
 	cmd.Flags().DurationVar(&o.Every, "every", 2*time.Second, "how often to ask")

@@ -31,6 +31,10 @@ func source(t *testing.T, n int) (*Source, []*flows.Flow) {
 			f.Count(100)
 		}
 		f.SetEndRef(uint32(r.IntN(5)) * 1000)
+		if i%3 == 0 {
+			l, _ := f.Loss()
+			l.Lost = uint64(i % 5)
+		}
 		f.Hops[0], f.NumHops = flows.Hop{Node: 7 << 24, Ref: uint32(r.IntN(100))}, 1
 		f.PathHash, f.NumPaths, f.Generation, f.Watch = uint64(i%3)+1, 1, 1, uint8(i%2)
 	}
@@ -49,7 +53,7 @@ func answer(q *Query, s *Source, watch, budget int) *Query {
 // order and any size of slices.
 func TestPagesAreTheOrder(t *testing.T) {
 	s, all := source(t, 200)
-	for _, order := range []Order{ByPackets, ByBytes, ByLastSeen, ByLatency, ByHopLatency} {
+	for _, order := range []Order{ByPackets, ByBytes, ByLastSeen, ByLatency, ByHopLatency, ByLost} {
 		want := make([]Position, len(all))
 		for i, f := range all {
 			want[i] = Position{order.of(f), f.Key}

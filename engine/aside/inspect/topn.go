@@ -13,6 +13,7 @@ const (
 	ByLastSeen
 	ByLatency    // of the whole way, last reported; 0 where it is unknown
 	ByHopLatency // the highest of a hop, last reported
+	ByLost       // packets lost on the way
 )
 
 func (o Order) of(f *flows.Flow) uint64 {
@@ -27,6 +28,12 @@ func (o Order) of(f *flows.Flow) uint64 {
 	case ByHopLatency:
 		ns, _ := highest(f.Hops[:min(f.NumHops, flows.MaxHops)])
 		return uint64(ns)
+	case ByLost:
+		if !f.HasLoss() {
+			return 0
+		}
+		l, _ := f.Loss()
+		return l.Lost
 	}
 	packets, bytes := f.Totals()
 	if o == ByBytes {

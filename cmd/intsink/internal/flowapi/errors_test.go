@@ -23,7 +23,7 @@ func TestBadRequestsSayWhatIsKnown(t *testing.T) {
 		"/api/v1/flows?colour=red":                                     {400, `parameter "colour" is not known here; known are ` + flowParameters},
 		"/api/v1/flows?limit=0":                                        {400, "limit = 0: must be 1 to 1000"},
 		"/api/v1/flows?limit=x":                                        {400, "whole number"},
-		"/api/v1/flows?sort=colour":                                    {400, "must be one of packets, bytes, last_seen, latency, hop_latency"},
+		"/api/v1/flows?sort=colour":                                    {400, "must be one of packets, bytes, last_seen, latency, hop_latency, lost"},
 		"/api/v1/flows?source=x":                                       {400, "must be an address or a prefix"},
 		"/api/v1/flows?protocol=x":                                     {400, "must be a number up to 255"},
 		"/api/v1/flows?link=1":                                         {400, "two nodes that follow each other"},

@@ -99,7 +99,7 @@ type FlowTotals struct {
 	Table   uint64 `json:"flows_in_table"`
 }
 
-var flowOrders = []string{"packets", "bytes", "last_seen", "latency", "hop_latency"} // as inspect.Order counts
+var flowOrders = []string{"packets", "bytes", "last_seen", "latency", "hop_latency", "lost"} // as inspect.Order counts
 
 func flowFilter(p *parameters) inspect.Filter {
 	return inspect.Filter{

@@ -99,7 +99,7 @@ func operations(s *source) []operation {
 		{method: "get", path: "/changes", summary: "which flows went from which path to which, and when", answer: list(network("changeItem"), counts("changes")),
 			parameters: []object{parameter("limit", number, "1 to 1000"), parameter("since", moment, "")}},
 		{method: "get", path: "/events", summary: "what is reported, as it happens: server-sent events", answerKind: "text/event-stream"},
-		{method: "get", path: "/flows", summary: "flows, the first of them in some order", answer: page(flowapi("FlowItem"), flowapi("FlowTotals")), parameters: together(flowParameters, wayParameters, paged("packets", "bytes", "last_seen", "latency", "hop_latency"))},
+		{method: "get", path: "/flows", summary: "flows, the first of them in some order", answer: page(flowapi("FlowItem"), flowapi("FlowTotals")), parameters: together(flowParameters, wayParameters, paged("packets", "bytes", "last_seen", "latency", "hop_latency", "lost"))},
 		{method: "get", path: "/flows/{id}", summary: "all that is known of one flow", answer: flowapi("FlowDetail")},
 		{method: "get", path: "/paths", summary: "paths that flows are on now", answer: page(flowapi("pathTotalItem"), flowapi("pathTotals")), parameters: together([]object{parameter("id", words, ""), parameter("min_latency_ns", number, "")}, wayParameters, paged("flows", "packets", "bytes", "last_seen", "latency"))},
 		{method: "get", path: "/paths/{id}", summary: "one of them", answer: flowapi("pathTotalItem")},

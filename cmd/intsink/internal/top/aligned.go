@@ -16,6 +16,7 @@ import (
 type table struct {
 	columns []column
 	rows    [][]string
+	of      int // how many rows there are at the sink, where that is known
 }
 
 // column is one of a table.

@@ -115,6 +115,9 @@ func (v *viewer) lines(ctx context.Context, rows, width int) ([]string, error) {
 	v.before = s
 	if lines = append(lines, body.lines(rows, width, view.empty)...); view.below != "" && len(body.rows) > 0 {
 		lines = append(lines, "", view.below)
+		if body.of > len(body.rows) {
+			lines[len(lines)-1] = fmt.Sprintf("%d of %d, by %s; %s", len(body.rows), body.of, v.sort, view.below)
+		}
 	}
 	return lines, nil
 }

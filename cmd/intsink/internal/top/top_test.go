@@ -82,7 +82,7 @@ func TestViewsOnce(t *testing.T) {
 func TestUnknownNamesAreToldTheKnown(t *testing.T) {
 	for name, c := range map[string]struct{ view, sort, want string }{
 		"view": {"foo", "packets", "there is no view \"foo\": name one of links, flows, paths, queues, hops, collectors, workers"},
-		"sort": {"flows", "colour", "--sort \"colour\": must be one of packets, bytes, last_seen, latency, hop_latency"},
+		"sort": {"flows", "colour", "--sort \"colour\": must be one of packets, bytes, last_seen, latency, hop_latency, lost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := Run(context.Background(), &bytes.Buffer{}, &Options{View: c.view, Sort: c.sort, Once: true})
@@ -242,6 +242,13 @@ func TestTablesFit(t *testing.T) {
 	}
 	if got := flows.lines(1, 60, "")[0]; got != "flow                        latency  path       packets" {
 		t.Errorf("what matters of a flow is not seen in 60 columns: %s", got)
+	}
+	lossy := strings.NewReplacer(`"lost":0`, `"lost":84`, `}]}`, `}],"totals":{"flows":60}}`)
+	defer func(before string) { answers["/api/v1/flows"] = before }(answers["/api/v1/flows"])
+	answers["/api/v1/flows"] = lossy.Replace(answers["/api/v1/flows"])
+	got, err := (&viewer{sink: &named{Sink: opened(t)}, view: "flows", sort: "packets"}).lines(t.Context(), 2, 60)
+	if err != nil || !strings.Contains(got[2], "lost") || !strings.HasPrefix(got[len(got)-1], "2 of 60, by packets; ") {
+		t.Errorf("%v: what is lost is not seen in 60 columns, or not that there is more:\n%s", err, strings.Join(got, "\n"))
 	}
 	narrow := newTable("flow", ">packets", "?>zero", "?>bytes", "path", "?id")
 	narrow.add("udp:10.0.0.1:1-10.0.0.2:53", "12345", "0", "1", long, "7")

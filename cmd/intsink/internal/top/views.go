@@ -54,7 +54,7 @@ var views = []view{
 }
 
 // sorts are the orders of flows, as the API has them.
-var sorts = []string{"packets", "bytes", "last_seen", "latency", "hop_latency"}
+var sorts = []string{"packets", "bytes", "last_seen", "latency", "hop_latency", "lost"}
 
 // Names are the views.
 func Names() (all []string) {
@@ -114,7 +114,7 @@ func read[T any](ctx context.Context, sink *named, path string) ([]T, error) {
 }
 
 func flowsOf(ctx context.Context, sink *named, path string) (*table, error) {
-	items, err := read[struct {
+	type flow struct {
 		ID             string
 		Packets, Bytes uint64
 		Latency        *uint32 `json:"latency_ns"`
@@ -123,20 +123,28 @@ func flowsOf(ctx context.Context, sink *named, path string) (*table, error) {
 		Lost           uint64
 		LastEvents     []string  `json:"last_events"`
 		LastSeen       time.Time `json:"last_seen"`
-	}](ctx, sink, path)
+	}
+	var l struct {
+		Items  []flow
+		Totals struct{ Flows int }
+	}
+	err := sink.Read(ctx, path, &l)
 	t := newTable("flow", "?>latency", "?>slowest", "?path", "?>lost", "?>packets", "?last report", "?>bytes", "?>seen")
-	for _, f := range items {
+	for _, f := range l.Items {
 		t.add(f.ID, latencyText(f.Latency), latencyText(f.MaxHop), sink.Way(f.Nodes), count(float64(f.Lost)), count(float64(f.Packets)),
 			lastReport(f.LastEvents), count(float64(f.Bytes)), ago(time.Now(), f.LastSeen))
 	}
-	for i := range t.columns { // the order is seen
-		t.columns[i].optional = t.columns[i].optional && t.columns[i].name != sortColumns[sortOf(path)]
+	t.of = l.Totals.Flows
+	lossy := slices.ContainsFunc(l.Items, func(f flow) bool { return f.Lost > 0 })
+	for i := range t.columns { // the order is seen, and what is lost
+		c := &t.columns[i]
+		c.optional = c.optional && c.name != sortColumns[sortOf(path)] && !(lossy && c.name == "lost")
 	}
 	return t, err
 }
 
 // sortColumns are the columns that the orders of flows are by.
-var sortColumns = map[string]string{"packets": "packets", "bytes": "bytes", "last_seen": "seen", "latency": "latency", "hop_latency": "slowest"}
+var sortColumns = map[string]string{"packets": "packets", "bytes": "bytes", "last_seen": "seen", "latency": "latency", "hop_latency": "slowest", "lost": "lost"}
 
 func sortOf(path string) string {
 	u, err := url.Parse(path)
