@@ -59,7 +59,8 @@ func Page(x *flowapi.Incident, format string, book *names.Book) string {
 		return title + "\n\n" + body
 	}
 	title = html.EscapeString(title)
-	return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><title>" + title + "</title></head>\n<body><main><h1>" + title + "</h1>\n<pre>" + html.EscapeString(body) + "</pre></main></body></html>\n"
+	// wrap, an attribute as old as pre, for phones: the policy of the page allows no style.
+	return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><title>" + title + "</title></head>\n<body><main><h1>" + title + "</h1>\n<pre wrap>" + html.EscapeString(body) + "</pre></main></body></html>\n"
 }
 
 func text(x *flowapi.Incident, book *names.Book) string {
