@@ -239,11 +239,13 @@ func TestPageShowsWhatIsWrong(t *testing.T) {
 	}
 	b.slowAndFull()
 	b.moved()
+	b.gone()
 	b.flows()
 	b.rest()
 	b.history()
 	p.make(t, "lose")
-	b.view("now", `[...document.querySelectorAll('.problems li.error')].some(p => p.innerText.includes('Loss between'))`)
+	b.view("now", `[...document.querySelectorAll('.problems li.error')].some(p => /Loss[^]*from 201 to 301[^]*since \d\d:\d\d:\d\d, for /.test(p.innerText))`)
+	b.lost()
 	b.act(r)
 	b.small()
 
@@ -322,6 +324,8 @@ func (b *browser) was(question, text string) {
 	page.wait(fmt.Sprintf(`document.body.innerHTML.includes(%q)`, text))
 	page.axe("incident")
 	page.picture("incident")
+	page.do(chromedp.EmulateViewport(390, 844))
+	page.wait(`document.documentElement.scrollWidth <= 390`)
 }
 
 // moved: the map has the ghost of the switch that is gone, and everything in it is a link.
@@ -329,7 +333,7 @@ func (b *browser) moved() {
 	b.t.Helper()
 	b.view("paths", node("202", "high")+" && "+node("302", "high")+" && "+node("203", "gone"))
 	b.wait(`['101', '102', '103', '201', '204', '301'].every(n => document.querySelector('.node[data-node="' + n + '"]').classList.contains('usual'))`)
-	b.wait(`document.querySelector('.edge[data-edge="203 301"]').classList.contains('gone') && document.querySelector('.edge[data-edge="103 204"]').classList.contains('fresh')`)
+	b.wait(`document.querySelector('.node.gone.wrong[data-node="203"]') && document.querySelector('.edge[data-edge="203 301"]').classList.contains('gone') && document.querySelector('.edge[data-edge="103 204"]').classList.contains('fresh')`)
 	b.wait(`[...document.querySelectorAll('caption')].some(c => c.innerText.startsWith('Flows that took another way'))`)
 	b.wait(`[...document.querySelectorAll('tr')].some(r => r.innerText.includes('101 › 204 › 301') && r.innerText.includes('changed'))`)
 	b.axe("a map with ghosts")
@@ -351,6 +355,16 @@ func (b *browser) moved() {
 	b.wait(`location.hash === '#segments/?link=101-201' && document.querySelectorAll('td[data-name=usual]').length === 1`)
 }
 
+// gone: what is gone is so in every view; what never was is not calm.
+func (b *browser) gone() {
+	b.t.Helper()
+	b.view("queues/?node=203", `document.querySelector('.problems li')?.innerText.includes('Node gone') && /Last seen \d\d:\d\d:\d\d\. /.test(document.querySelector('.problems li').innerText)`)
+	b.wait(`[...document.querySelectorAll('td[data-name=state]')].length === 2 && [...document.querySelectorAll('td[data-name=state]')].every(c => c.innerText.includes('203 gone'))`)
+	b.axe("a node that is gone")
+	b.view("segments", `[...document.querySelectorAll('tr[data-id]')].filter(r => /^(101|102|103):\d+ › 203|^203:/.test(r.innerText) && r.innerText.includes('203 gone')).length === 7`) // 5 segments, 2 interfaces
+	b.view("queues/?node=999", `document.querySelector('.state')?.innerText.includes('Node 999 is not known')`)
+}
+
 // flows: their order, why one is reported, the filter.
 func (b *browser) flows() {
 	b.t.Helper()
@@ -358,7 +372,7 @@ func (b *browser) flows() {
 	b.set("flow-sort", "hop_latency")
 	b.wait(`document.querySelector('tbody tr')?.innerText.includes('302') && document.querySelector('tbody tr').innerText.includes(' ms')`)
 	b.js(`location.hash = 'flows/` + slowed + `'`)
-	b.wait(`document.querySelector('#why .slowest')?.parentElement.innerText.startsWith('node 202') && document.querySelector('#why .slowest').parentElement.innerText.includes('×')`)
+	b.wait(`document.querySelector('#why .reference.high')?.closest('tr').innerText.startsWith('node 202') && document.querySelector('#why .reference.high')?.closest('tr').innerText.includes('×')`)
 	b.axe("why")
 	b.was("flow=10.1.0.15,10.3.1.11", "node 202")
 	b.was("host=10.3.1.11", "coverage:")
@@ -368,6 +382,23 @@ func (b *browser) flows() {
 		b.set("flow-filter", filter)
 		b.wait(fmt.Sprintf(`document.querySelectorAll('tr[data-id]').length === %d`, rows))
 	}
+}
+
+// lost: where packets get lost is marked on the map and told at the segment; the flows that lose come first when asked for.
+func (b *browser) lost() {
+	b.t.Helper()
+	b.view("paths", `document.querySelector('.edge[data-edge="201 301"].high')?.textContent.includes('loss')`)
+	b.wait(`!!document.querySelector('.edge[data-edge="201 302"]') && !document.querySelector('.edge[data-edge="201 302"].high')`)
+	b.axe("a map with loss")
+	b.view("segments/?link=201-301", `document.querySelector('.problems li')?.innerText.includes('from 201 to 301') && document.querySelectorAll('table').length === 2`)
+	b.wait(`[...document.querySelectorAll('table')].every(t => t.querySelectorAll('tbody tr').length === 1)`) // of its interface, too
+	b.view("flows", `document.querySelector('.filters')?.innerText.includes('50 of 60 shown')`)
+	b.set("flow-sort", "lost")
+	b.wait(`(() => { // the most first, whatever the sink itself missed beside it
+		const lost = [...document.querySelectorAll('td[data-name=lost]')].map(c => parseFloat(c.innerText) * (c.innerText.includes('k') ? 1000 : 1));
+		return lost[0] > 0 && lost.every((n, i) => i === 0 || n <= lost[i - 1]);
+	})()`)
+	b.set("flow-sort", "packets")
 }
 
 // rest: events, the sink itself, its links, keys.
@@ -387,6 +418,7 @@ func (b *browser) rest() {
 		return !!document.querySelector('.chart .cursor') && [...document.querySelectorAll('.legend time')].some(v => /^\d\d:\d\d:\d\d$/.test(v.innerText));
 	})()`)
 	b.wait(`[...document.querySelectorAll('th')].some(h => h.innerText === 'in, bit/s')`)
+	b.wait(`[...document.querySelectorAll('.chart svg')].every(s => Math.abs(s.getBoundingClientRect().width - s.viewBox.baseVal.width) < 2 && [...s.querySelectorAll('text')].every(x => x.getBoundingClientRect().right <= s.getBoundingClientRect().right))`) // text as large as all other, and not cut
 	b.axe("Links")
 	b.do(chromedp.Focus("#tab-links"), chromedp.KeyEvent(kb.ArrowRight))
 	b.wait(`location.hash === '#sink' && document.activeElement.id === 'tab-sink'`)
@@ -413,6 +445,7 @@ func (b *browser) act(r *running) {
 	b.t.Helper()
 	b.view("act/udp:10.2.0.19:40055-10.3.2.12:8000", `document.getElementById('capture-source')?.value === '10.2.0.19' && document.getElementById('rule-destination_port').value === '8000'`)
 	b.wait(`document.getElementById('capture').disabled && document.getElementById('rule').disabled`)
+	b.wait(`document.querySelector('details')?.innerText.includes('How to get one') && document.querySelector('details pre').textContent.includes('role   = "write"')`)
 	b.axe("Act")
 }
 

@@ -1,8 +1,7 @@
-// Act: what changes something, for who has a token: captures, rules that drop packets. Each is confirmed first, and the
-// sink keeps who asked for what.
+// Act: what changes something, for who has a token: captures, and rules that drop packets; each is confirmed first.
 import { html, useState, useRef, useEffect } from './vendor/htm-preact-3.1.1.js';
 import { usePoll, send, stream, setToken, hasToken } from './api.js';
-import { Table, matchOf } from './parts.js';
+import { Table, matchOf, num } from './parts.js';
 import { ago, count } from './format.js';
 
 export function Act({ rest, status }) {
@@ -10,6 +9,8 @@ export function Act({ rest, status }) {
   const [ask, setAsk] = useState(null);
   return html`<section class="panel"><h2>Your token</h2>
       <p>Captures and rules take a token with <code>role = "write"</code> (<code>http { token }</code> in the configuration). It stays in this page, and is forgotten when you leave it.</p>
+      <details><summary>How to get one</summary><p>On the sink, <code>T=$(openssl rand -hex 32); echo $T; printf %s $T | sha256sum</code> prints a token and its sum. The sum goes into <code>http</code> of the configuration:</p>
+      <pre>${'token "me" {\n  sha256 = "SUM"\n  role   = "write"\n}'}</pre><p>Then <code>intsink reload</code>. The playground has none: give a copy of its configuration to <code>make playground CONFIG=FILE</code>. Without one, on the sink: <code>intsink capture</code>.</p></details>
       <form onSubmit=${(e) => e.preventDefault()}><label>token <input id="token" type="password" autocomplete="off" size="40" onInput=${(e) => { setToken(e.target.value); draw(Date.now()); }} /></label></form></section>
     <div class="split">
       <${Capture} flow=${rest} confirm=${setAsk} links=${status.data ? status.data.links.map((l) => l.name) : []} />
@@ -18,7 +19,6 @@ export function Act({ rest, status }) {
     ${ask && html`<${Confirm} ...${ask} close=${() => setAsk(null)} />`}`;
 }
 
-// Confirm asks before something is done.
 function Confirm({ text, act, close }) {
   const box = useRef(null);
   useEffect(() => { box.current.showModal(); }, []);
@@ -28,7 +28,6 @@ function Confirm({ text, act, close }) {
 
 const fields = [['source', 'source address or prefix'], ['destination', 'destination address or prefix'], ['protocol', 'protocol'], ['source_port', 'source port'], ['destination_port', 'destination port']];
 
-// Match is what a capture or a rule is for.
 const Match = ({ of, match, set }) => html`<div class="fields">${fields.map(([name, title]) => html`<label>${title} <input id=${`${of}-${name}`} value=${match[name] || ''} onInput=${(e) => set({ ...match, [name]: e.target.value.trim() })} /></label>`)}</div>`;
 
 const filled = (match) => Object.fromEntries(Object.entries(match).filter(([, v]) => v));
@@ -96,8 +95,8 @@ function Rules({ flow, confirm }) {
     <p role="status" class=${state?.bad ? 'wrong' : 'quiet'}>${state?.text}</p>
     ${rules.data && rules.data.rules.length > 0 && html`<${Table} caption="Rules" id=${(r) => r.id} rows=${rules.data.rules} columns=${[
       { name: 'rule', value: (r) => r.id, cell: (r) => html`<b>${r.id}</b> ${r.action} <code>${Object.entries(r.match).map(([k, v]) => `${k}=${v}`).join(' ')}</code>` },
-      { name: 'packets', number: true, value: (r) => r.packets, cell: (r) => count(r.packets) },
-      { name: 'dropped', number: true, value: (r) => r.dropped_packets, cell: (r) => count(r.dropped_packets) },
+      num('packets', 'packets'),
+      num('dropped', 'dropped_packets'),
       { name: 'by', value: (r) => r.by, cell: (r) => html`${r.by} <span class="quiet">${ago(r.created)}</span>` },
       { name: '', cell: (r) => html`<button type="button" disabled=${!hasToken()} onClick=${() => confirm({ text: `Remove rule ${r.id}?`, act: () => remove(r.id) })}>Remove<span class="hidden"> rule ${r.id}</span></button>` },
     ]} />`}</section>`;

@@ -1,5 +1,4 @@
-// Requests to the sink's own API: one at a time, since the sink answers one at a
-// time, and none while the page is hidden.
+// Requests to the sink's own API: one at a time, as it answers, and none while the page is hidden.
 import { useState, useEffect } from './vendor/htm-preact-3.1.1.js';
 
 export class ApiError extends Error {
@@ -69,8 +68,7 @@ export async function stream(path, body, signal) {
   return response;
 }
 
-// usePoll asks every `every` milliseconds while the page is visible; an empty path asks nothing. Data stays
-// when a later request fails, so that the page can say how old it is.
+// usePoll asks every `every` milliseconds while the page is visible; an empty path asks nothing. Data stays when a later request fails.
 export function usePoll(path, parameters = {}, every = 2000) {
   const [state, setState] = useState({ data: null, error: null, at: 0 });
   const key = path + JSON.stringify(parameters);
@@ -95,5 +93,4 @@ export function usePoll(path, parameters = {}, every = 2000) {
   return state;
 }
 
-// items are those of a list's last answer.
 export const items = (poll) => (poll.data ? poll.data.items : []);

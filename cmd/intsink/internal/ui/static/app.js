@@ -1,7 +1,6 @@
-// The page: header with the sink's state, tabs, and one view at a time. The view
-// stands in the address (#flows), so that it can be linked to.
+// The page: header with the sink's state, tabs, and one view at a time, which stands in the address (#flows).
 import { html, render, useState, useEffect } from './vendor/htm-preact-3.1.1.js';
-import { usePoll } from './api.js';
+import { usePoll, items } from './api.js';
 import { useRates } from './rates.js';
 import { Now, useTitle, viewOf } from './now.js';
 import { Links } from './links.js';
@@ -44,6 +43,7 @@ function App() {
   const events = useEvents();
   const named = usePoll('names', {}, 30000);
   if (named.data) Object.assign(names, named.data);
+  names.gone = Object.fromEntries(items(nodes).filter((n) => n.gone).map((n) => [n.node, n]));
   useEffect(() => {
     const changed = () => setHere(at(location.hash));
     addEventListener('hashchange', changed);
@@ -77,7 +77,6 @@ function Pill({ status }) {
   return html`<span class=${'pill ' + (ok ? 'good' : 'bad')} role="status">${ok ? 'ready' : status.data.ready}</span>`;
 }
 
-// Tabs have a badge each: how many problems are of what the view shows.
 function Tabs({ here, open }) {
   const move = (e) => {
     const i = views.findIndex(([n]) => n === here);
@@ -93,13 +92,12 @@ function Tabs({ here, open }) {
     href=${'#' + name} aria-selected=${here === name} aria-controls="view" tabindex=${here === name ? 0 : -1}>${title}${wrong(name) > 0 && html`<span class="badge" aria-label=${`, ${wrong(name)} problems`}>${wrong(name)}</span>`}</a>`)}</div></nav>`;
 }
 
-// toggleTheme turns the theme around and keeps it in this browser.
 function toggleTheme() {
   localStorage.setItem('theme', document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark');
   setTheme();
 }
 
-// setTheme sets the theme that was kept, or that of the system.
+// The theme is the one that was kept in this browser, or that of the system.
 const system = matchMedia('(prefers-color-scheme: dark)');
 const setTheme = () => { document.documentElement.dataset.theme = localStorage.getItem('theme') || (system.matches ? 'dark' : 'light'); };
 

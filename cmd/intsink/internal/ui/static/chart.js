@@ -1,9 +1,19 @@
-// Charts as SVG: lines over time, bars of an episode. No colour is told by a style attribute,
-// which the page's Content-Security-Policy forbids: classes and attributes alone.
-import { html, useState } from './vendor/htm-preact-3.1.1.js';
+// Charts as SVG: lines over time, bars of an episode; without style attributes, which the Content-Security-Policy forbids.
+import { html, useState, useRef, useEffect } from './vendor/htm-preact-3.1.1.js';
 import { clock, hms } from './format.js';
 
-const W = 900, H = 180, left = 64, right = 8, top = 8, bottom = 22;
+const H = 180, left = 64, right = 20, top = 8, bottom = 22;
+
+// useWidth is [ref, how wide its element is]: text in a picture of that width is as large as all other.
+export function useWidth() {
+  const [box, [width, set]] = [useRef(null), useState(600)];
+  useEffect(() => {
+    const o = new ResizeObserver(([e]) => requestAnimationFrame(() => set(Math.max(200, Math.round(e.contentRect.width)))));
+    o.observe(box.current);
+    return () => o.disconnect();
+  }, []);
+  return [box, width];
+}
 
 // ticks are about three round numbers up to high.
 function ticks(high) {
@@ -26,6 +36,7 @@ function line(times, values, x, y) {
 // Chart draws series {name: values} over times (seconds) in the last span seconds; show makes a value readable.
 export function Chart({ title, times, series, span = 600, show }) {
   const [at, setAt] = useState(null);
+  const [box, W] = useWidth();
   const names = Object.keys(series).slice(0, 6);
   const end = times.length ? times[times.length - 1] : Date.now() / 1000;
   const first = times.findIndex((t) => t >= end - span);
@@ -41,7 +52,7 @@ export function Chart({ title, times, series, span = 600, show }) {
     setAt(best >= 0 && t >= end - span ? best : null);
   };
   const i = at != null && at < times.length ? at : times.length - 1;
-  return html`<figure class="chart"><figcaption>${title}</figcaption>
+  return html`<figure class="chart" ref=${box}><figcaption>${title}</figcaption>
     <svg viewBox=${`0 0 ${W} ${H}`} role="img" aria-label=${`${title}: ${names.map((n) => `${n} ${i < 0 ? 'not known' : show(series[n][i])}`).join(', ')}`} onMouseMove=${move} onMouseLeave=${() => setAt(null)}>
       ${ticks(high).map((v) => html`<g class="tick"><path d=${`M${left} ${y(v)}H${W - right}`} /><text x=${left - 6} y=${y(v) + 4} text-anchor="end">${show(v)}</text></g>`)}
       ${minutes.map((t) => html`<g class="tick"><text x=${x(t)} y=${H - 5} text-anchor="middle">${clock(1000 * t).slice(0, 5)}</text></g>`)}
@@ -51,13 +62,12 @@ export function Chart({ title, times, series, span = 600, show }) {
       <li class="quiet"><time>${i < 0 ? '' : hms(1000 * times[i])}</time></li></ul></figure>`;
 }
 
-// Spark is a line without axes, as high as a line of text.
 export function Spark({ label, times, values }) {
   const high = Math.max(1, ...values), end = times[times.length - 1];
   return html`<svg class="spark" viewBox="0 0 120 20" preserveAspectRatio="none" role="img" aria-label=${label}><path class="series s0" d=${line(times, values, (t) => 119 * (1 - (end - t) / 600), (v) => 18 - (16 * v) / high)} /><title>${label}</title></svg>`;
 }
 
-// Bars draws columns of values, such as the windows of an episode; line is drawn above them on a scale of its own.
+// Bars draws columns of values; over is a line on a scale of its own.
 export function Bars({ label, bars, over }) {
   const most = Math.max(1, ...bars), high = Math.max(1, ...over);
   const w = 640 / Math.max(bars.length, 1);

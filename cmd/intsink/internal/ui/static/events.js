@@ -1,5 +1,4 @@
-// Events as they happen, by server-sent events: the last 100 of each kind, so that an
-// episode of congestion hides nothing else; what could not be shown is counted.
+// Events as they happen: the last 100 of each kind, so that congestion hides nothing else; what could not be shown is counted.
 import { html, useState, useEffect } from './vendor/htm-preact-3.1.1.js';
 import { Nodes, Flow } from './parts.js';
 import { clock, count, nonzero } from './format.js';
@@ -7,7 +6,7 @@ import { clock, count, nonzero } from './format.js';
 const keep = 500; // at most between two drawings
 const keepOfKind = 100;
 
-// newest returns the events, newest first, without those that are too many of a kind.
+// newest leaves out those that are too many of a kind.
 function newest(items) {
   const count = {};
   return items.filter((e) => {
@@ -41,11 +40,11 @@ export function useEvents() {
   return events;
 }
 
-// shows tells whether the filter shows a report of these events. By default those that say only that
-// a flow is still there are hidden: there are more of them than of all others.
+// shows tells whether the filter shows a report of these events: by default not those that say only that a flow is still there.
 const shows = (only, names) => only === 'all' || (only ? names.includes(only) : names.some((n) => n !== 'refresh'));
 
-export function Events({ events, status }) {
+export function Events({ events, status, problems }) {
+  const open = problems.data ? problems.data.totals.open : 0;
   const [only, setOnly] = useState('');
   const items = events.items.filter((e) => shows(only, e.events));
   const names = [...new Set(events.items.flatMap((e) => e.events))].sort();
@@ -54,7 +53,7 @@ export function Events({ events, status }) {
       <span class="quiet">stream ${events.state}${events.missed ? `; ${count(events.missed)} not shown: too many at once` : ''}</span></form>
     ${status.data && html`<p>${nonzero(status.data.events).map(([n, c]) => html`<span class="chip"><code>${n}</code> ${count(c)}</span>`)}</p>`}
     ${events.state === 'closed' && html`<p class="state bad">The sink refused the stream: too many pages are open, or events need a newer sink. Reload the page to try again.</p>`}
-    ${!items.length && html`<p class="state">No such event since this page was opened. That is good news, or no watch asks for any: see watch { events } in the configuration.</p>`}
+    ${!items.length && html`<p class="state">No such event since this page was opened: here stands what is reported from then on, of what watch { events } asks for. ${open > 0 && html`<a href="#now">${open} ${open > 1 ? 'problems are' : 'problem is'} open.</a>`}</p>`}
     ${items.length > 0 && html`<div class="scroll" role="region" aria-label="events" tabindex="0"><table><caption>Events, newest first</caption>
       <thead><tr><th scope="col">time</th><th scope="col">events</th><th scope="col">flow or place</th><th scope="col">path</th></tr></thead>
       <tbody>${items.slice(0, 300).map((e) => html`<tr><td><time>${clock(e.time)}</time></td><td>${e.events.map((n) => html`<span class=${'chip event-' + n}>${n}</span>`)}</td>

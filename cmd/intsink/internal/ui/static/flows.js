@@ -1,10 +1,10 @@
 // Flows, by packets, latency or losses, and why one of them is reported or not.
 import { html, useState, useEffect } from './vendor/htm-preact-3.1.1.js';
 import { usePoll, items } from './api.js';
-import { State, Table, Nodes, Flow, Mark, Was, matchOf, bad } from './parts.js';
+import { State, Table, Nodes, Flow, Mark, Was, matchOf, bad, num, seen } from './parts.js';
 import { ns, count, ago, times, ratio, level } from './format.js';
 
-const sorts = [['packets', 'most packets'], ['bytes', 'most bytes'], ['last_seen', 'seen last'], ['latency', 'highest latency, whole path'], ['hop_latency', 'highest latency, one hop']];
+const sorts = [['packets', 'most packets'], ['lost', 'most lost'], ['bytes', 'most bytes'], ['last_seen', 'seen last'], ['latency', 'highest latency, whole path'], ['hop_latency', 'highest latency, one hop']];
 
 export function Flows({ rest, problems }) {
   const [sort, setSort] = useState('packets');
@@ -16,11 +16,11 @@ export function Flows({ rest, problems }) {
   const poll = usePoll('flows', parameters);
   const picked = rest && !rest.startsWith('?') ? rest : null;
   const rows = items(poll);
-  const here = items(problems).some((p) => p.kind === 'packets_missed') ? '; the sink itself missed packets lately, which count as lost' : '';
+  const here = rows.some((f) => f.lost) && items(problems).some((p) => p.kind === 'packets_missed' && (!p.until || Date.now() - Date.parse(p.until) < 600000)) ? '; the sink itself missed packets lately, which count as lost' : '';
   return html`<form class="filters" onSubmit=${(e) => e.preventDefault()}>
       <label>order <select id="flow-sort" value=${sort} onChange=${(e) => setSort(e.target.value)}>${sorts.map(([v, t]) => html`<option value=${v}>${t}</option>`)}</select></label>
       <label>filter <input id="flow-filter" size="36" placeholder="10.0.0.18 or destination=10.0.0.0/8 node=112" value=${filter} onChange=${(e) => setFilter(e.target.value)} /></label>
-      ${poll.data && html`<span class="quiet">${count(poll.data.totals.flows)} of ${count(poll.data.totals.flows_in_table)} flows</span>`}
+      ${poll.data && html`<span class="quiet">${rows.length} of ${count(poll.data.totals.flows)} shown; ${count(poll.data.totals.flows_in_table)} flows in all</span>`}
     </form>
     <${State} poll=${poll} rows=${rows.length} empty="No flow with INT is known. Links shows whether packets arrive and whether INT is seen in them; flows are watched where a watch block matches." />
     ${picked && html`<${Why} id=${picked} />`}
@@ -35,11 +35,11 @@ function lastReport(f) {
 
 const columns = [
   { name: 'flow', value: (f) => f.id, cell: (f) => html`<${Flow} id=${f.id} />` },
-  { name: 'packets', number: true, value: (f) => f.packets, cell: (f) => count(f.packets) },
-  { name: 'latency at last report', number: true, value: (f) => f.latency_ns, cell: (f) => ns(f.latency_ns) },
-  { name: 'slowest hop then', number: true, value: (f) => f.max_hop_latency_ns, cell: (f) => ns(f.max_hop_latency_ns) },
+  num('packets', 'packets'),
+  num('latency, reference', 'latency_ns', ns),
+  num('slowest hop, reference', 'max_hop_latency_ns', ns),
   { name: 'path', cell: (f) => html`<${Nodes} nodes=${f.nodes} />` },
-  { name: 'lost', number: true, value: (f) => f.lost, cell: (f) => bad(f.lost) },
+  num('lost', 'lost', bad),
   { name: 'last report', value: (f) => f.last_report, cell: lastReport },
 ];
 
@@ -55,13 +55,11 @@ function parse(text) {
   return all;
 }
 
-// askedOf are the questions about the network of a flow: between its hosts, and of each of them.
 function askedOf(id) {
   const { source, destination } = matchOf(id);
   return source ? { [`flow=${source},${destination}`]: 'between these hosts', [`host=${source}`]: source, [`host=${destination}`]: destination } : {};
 }
 
-// Why shows what one flow is compared with, and what was reported of it.
 function Why({ id }) {
   const poll = usePoll('flows/' + encodeURIComponent(id));
   const f = poll.data;
@@ -81,21 +79,19 @@ function Why({ id }) {
 
 function Latencies({ f }) {
   const rows = [...(f.hops || []).map((h) => ({ ...h, name: `node ${h.node}` })), ...(f.end_to_end ? [{ ...f.end_to_end, name: 'whole path', on_path: true }] : [])];
-  if (!rows.length) return null;
-  const high = Math.max(...rows.filter((r) => r.name !== 'whole path').map((r) => r.reference_ns || 0));
-  const usual = (r) => ({ latency_ns: r.usual_ns, latency_p99_ns: 0 });
-  return html`<table><caption>Latency: what was reported, what is usual there, and what the next report needs</caption>
-    <thead><tr><th scope="col">where</th><th scope="col" class="number">reported</th><th scope="col" class="number">usual</th><th scope="col" class="number">times</th><th scope="col" class="number">next below</th><th scope="col" class="number">or above</th></tr></thead>
-    <tbody>${rows.map((r) => html`<tr class=${r.on_path ? '' : 'quiet'}><td data-name="where">${r.name === 'whole path' ? r.name : html`<a href=${'#queues/?node=' + r.node}>${r.name}</a>`}</td>
-      <td data-name="reported" class=${'number ' + (r.name !== 'whole path' && r.reference_ns === high && high > 0 ? 'slowest' : '')}>${ns(r.reference_ns)}</td>
-      <td data-name="usual" class="number">${ns(r.usual_ns)}</td><td data-name="times" class="number"><${Mark} is=${level(r.reference_ns, usual(r))} /> ${times(ratio(r.reference_ns, r.usual_ns))}</td>
-      <td data-name="next below" class="number">${ns(r.below_ns)}</td><td data-name="or above" class="number">${ns(r.above_ns)} <span class="quiet">${r.deviating}/${r.need} of ${r.of}</span></td></tr>`)}</tbody></table>`;
+  const is = (r) => level(r.reference_ns, { latency_ns: r.usual_ns });
+  return rows.length > 0 && html`<${Table} caption="Latency: the reference, which was reported last or came first; what is usual there; what the next report needs" id=${(r) => rows.indexOf(r)} rows=${rows} columns=${[
+    { name: 'where', cell: (r) => (r.node == null ? r.name : html`<a href=${'#queues/?node=' + r.node}>${r.name}</a>${r.on_path ? '' : html` <span class="quiet">before</span>`}`) },
+    { name: 'reference', number: true, cell: (r) => html`<span class=${'reference ' + is(r)}>${ns(r.reference_ns)}</span>` },
+    num('usual', 'usual_ns', ns),
+    { name: 'times', number: true, cell: (r) => html`<${Mark} is=${is(r)} /> ${times(ratio(r.reference_ns, r.usual_ns))}` },
+    num('next below', 'below_ns', ns),
+    { name: 'or above', number: true, cell: (r) => html`${ns(r.above_ns)} <span class="quiet">${r.deviating}/${r.need} of ${r.of}</span>` },
+  ]} />`;
 }
 
-function Remembered({ f }) {
-  if (!(f.paths || []).length) return null;
-  return html`<table><caption>Paths that the flow remembers</caption><thead><tr><th scope="col">path</th><th scope="col">id</th><th scope="col">seen</th></tr></thead>
-    <tbody>${f.paths.map((p) => html`<tr class=${p.current ? '' : 'quiet'}>
-      <td><${Nodes} nodes=${p.nodes && p.nodes.map((n) => n.node)} />${p.current ? ' (current)' : ''}</td>
-      <td><a href=${'#paths/' + p.id}><code>${p.id}</code></a></td><td>${ago(p.last_seen, Date.parse(f.now))}</td></tr>`)}</tbody></table>`;
-}
+const Remembered = ({ f }) => (f.paths || []).length > 0 && html`<${Table} caption="Paths that the flow remembers" id=${(p) => p.id} rows=${f.paths} columns=${[
+  { name: 'path', cell: (p) => html`<${Nodes} nodes=${p.nodes && p.nodes.map((n) => n.node)} />${p.current ? ' (current)' : ''}` },
+  { name: 'id', cell: (p) => html`<a href=${'#paths/' + p.id}><code>${p.id}</code></a>` },
+  seen,
+]} />`;

@@ -1,5 +1,3 @@
-// Numbers, times and names as people read them.
-
 const units = [[1e9, ' s'], [1e6, ' ms'], [1e3, ' µs'], [1, ' ns']];
 
 // ns shows a duration in nanoseconds with three digits.
@@ -19,13 +17,11 @@ export function count(value) {
   return digits(value);
 }
 
-// amount shows a value of a problem with its unit.
 export const amount = (v, unit) => (unit === 'ns' ? ns(v) : `${count(v)} ${unit || ''}`.trim());
 
 // times shows how many times its usual value something is.
 export const times = (r) => (r == null ? '–' : `${r < 10 ? r.toFixed(1) : count(Math.round(r))} ×`);
 
-// percent shows a share of 0 to 1.
 export const percent = (x) => `${x < 0.095 && x > 0 ? (100 * x).toFixed(1) : Math.round(100 * x)} %`;
 
 function digits(value) {
@@ -58,13 +54,15 @@ export function clock(time) {
   return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}.${String(d.getMilliseconds()).padStart(3, '0')}`;
 }
 
-// sum adds the values of an object.
+// at is a time of the last day as hms, an older one with its date.
+export const at = (time) => (Date.now() - Date.parse(time) > 864e5 ? new Date(time).toLocaleDateString('sv') + ' ' : '') + hms(time);
+
 export const sum = (o) => Object.values(o || {}).reduce((a, b) => a + b, 0);
 
 // nonzero lists the entries of an object of counters that are not 0, largest first.
 export const nonzero = (o) => Object.entries(o || {}).filter(([, n]) => n > 0).sort((a, b) => b[1] - a[1]);
 
-// ratio is how many times its usual value something is; null: one of the two is not known.
+// ratio is null where one of the two is not known.
 export const ratio = (value, usual) => (value == null || !usual ? null : value / usual);
 
 // level is the class of colour for a ratio: as usual up to 2 times, then raised, then high. Values that one

@@ -29,7 +29,6 @@ function placeOf({ kind, place }) {
   return { slow_hop: ['hops', { node, ingress, egress }], slow_segment: ['segments', { link: `${from}-${to}` }] }[kind] || [];
 }
 
-// Lately is a line of the last ten minutes at a problem, where its place has a history.
 export function Lately({ p }) {
   const [what, of] = placeOf(p);
   const h = useHistory(what, { limit: 1, ...of }, 5), one = first(h);

@@ -1,10 +1,9 @@
-// The places of nodes and edges of the path map: a node's column is its longest
-// distance from a source, its row keeps paths that share nodes together.
-const columnWidth = 170, rowHeight = 84, margin = 50;
+// The places of nodes and edges of the path map.
+const rowHeight = 84, margin = 50;
 
-// layout takes paths {id, flows, nodes} and returns {width, height, nodes: [{id, x, y}],
+// layout takes paths {id, flows, nodes} and how wide the map may be, and returns {width, height, nodes: [{id, x, y}],
 // edges: [{from, to, x1, y1, x2, y2, width, flows, paths}]}. A path without flows: nothing takes it any more.
-export function layout(paths) {
+export function layout(paths, room) {
   const edges = new Map();
   for (const p of paths) {
     for (let i = 1; i < p.nodes.length; i++) {
@@ -17,7 +16,8 @@ export function layout(paths) {
   }
   const ids = [...new Set(paths.flatMap((p) => p.nodes))];
   const column = columns(ids, [...edges.values()]);
-  const rows = new Map();
+  const rows = new Map(), last = Math.max(0, ...column.values());
+  const columnWidth = Math.max(room < 600 ? 130 : 170, Math.min(300, (room - 2 * margin) / Math.max(1, last)));
   const nodes = ids.sort((a, b) => column.get(a) - column.get(b) || a - b).map((id) => {
     const c = column.get(id);
     const row = rows.get(c) || 0;
@@ -29,7 +29,7 @@ export function layout(paths) {
     n.x = margin + n.c * columnWidth;
     n.y = margin + (n.row + (most - rows.get(n.c)) / 2) * rowHeight;
   }
-  return { nodes, edges: [...edges.values()].map((e) => place(e, nodes)), width: 2 * margin + Math.max(0, ...column.values()) * columnWidth, height: 2 * margin + (most - 1) * rowHeight };
+  return { nodes, edges: [...edges.values()].map((e) => place(e, nodes)), width: 2 * margin + last * columnWidth, height: 2 * margin + (most - 1) * rowHeight };
 }
 
 // columns gives each node its longest distance from a node without predecessors.

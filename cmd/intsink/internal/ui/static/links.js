@@ -1,7 +1,6 @@
-// Links and taps of the sink: rates, drops by reason, INT by type, what is malformed; charts of
-// the last ten minutes; the ports below them.
+// Links and taps of the sink, with charts of the last ten minutes; the ports below them.
 import { html } from './vendor/htm-preact-3.1.1.js';
-import { State, Table, Reasons, bad } from './parts.js';
+import { State, Table, Reasons, bad, num } from './parts.js';
 import { Chart } from './chart.js';
 import { useHistory } from './history.js';
 import { count, sum } from './format.js';
@@ -22,27 +21,26 @@ export function Links({ status, rates }) {
       { name: 'received/s', number: true, value: (r) => rate(r).received, cell: (r) => count(rate(r).received) },
       { name: 'forwarded/s', number: true, value: (r) => rate(r).forwarded, cell: (r) => count(rate(r).forwarded) },
       { name: 'dropped/s', number: true, value: (r) => rate(r).dropped, cell: (r) => bad(rate(r).dropped) },
-      { name: 'received', number: true, value: (r) => r.received, cell: (r) => count(r.received) },
+      num('received', 'received'),
       { name: 'dropped', value: (r) => sum(r.dropped), cell: (r) => html`<span class=${sum(r.dropped) > 0 ? 'wrong' : ''}><${Reasons} of=${r.dropped} /></span>` },
     ]} />
     <${Table} caption="INT on each link" id=${(l) => l.name} rows=${s.links} columns=${[
       { name: 'link', value: (l) => l.name, cell: (l) => html`<b>${l.name}</b>` },
       { name: 'packets with INT', value: (l) => sum(l.int), cell: (l) => html`<${Reasons} of=${l.int} none="none seen: does int {} say how your network marks INT?" />` },
       { name: 'malformed', value: (l) => sum(l.malformed), cell: (l) => html`<${Reasons} of=${l.malformed} />` },
-      { name: 'leaked', number: true, value: (l) => l.leaked, cell: (l) => count(l.leaked) },
+      num('leaked', 'leaked'),
     ]} />
     <${Ports} ports=${s.ports} rates=${rates.ports} />`}`;
 }
-
 
 const Ports = ({ ports, rates }) => html`<${Table} caption="Ports" id=${(p) => p.name} rows=${ports} columns=${[
   { name: 'port', value: (p) => p.name, cell: (p) => html`<b>${p.name}</b>` },
   { name: 'link', value: (p) => p.link_up, cell: (p) => (p.link_up ? html`<span class="pill good">up</span>` : html`<span class="pill bad" title=${p.link_down}>down</span>`) },
   { name: 'in, bit/s', number: true, value: (p) => rates[p.name]?.rx, cell: (p) => count(rates[p.name]?.rx) },
   { name: 'out, bit/s', number: true, value: (p) => rates[p.name]?.tx, cell: (p) => count(rates[p.name]?.tx) },
-  { name: 'received', number: true, value: (p) => p.rx_packets, cell: (p) => count(p.rx_packets) },
-  { name: 'sent', number: true, value: (p) => p.tx_packets, cell: (p) => count(p.tx_packets) },
-  { name: 'missed', number: true, value: (p) => p.rx_missed, cell: (p) => bad(p.rx_missed) },
+  num('received', 'rx_packets'),
+  num('sent', 'tx_packets'),
+  num('missed', 'rx_missed', bad),
   { name: 'errors', number: true, value: (p) => p.rx_errors + p.rx_uncut + p.tx_errors, cell: (p) => bad(p.rx_errors + p.rx_uncut + p.tx_errors) },
-  { name: 'without mbuf', number: true, value: (p) => p.rx_nombuf, cell: (p) => bad(p.rx_nombuf) },
+  num('without mbuf', 'rx_nombuf', bad),
 ]} />`;

@@ -1,6 +1,4 @@
-// What is otherwise than it stays, in a line each below the header, as intsink status
-// shows it: a mode other than full, a bypass, a configuration on trial, one that went back, until the
-// next reload, and a ring that was full.
+// What is in force for now only, in a line each below the header, as intsink status shows it.
 import { html } from './vendor/htm-preact-3.1.1.js';
 
 export function Notices({ status }) {

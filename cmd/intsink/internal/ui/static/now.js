@@ -1,8 +1,9 @@
 // Now: what is wrong, a line for each problem, else what was looked at; and what was wrong in the last day.
 import { html, useEffect } from './vendor/htm-preact-3.1.1.js';
+import { items } from './api.js';
 import { State, Mark, Flow, nodeName, wayName } from './parts.js';
 import { Lately } from './history.js';
-import { ago, lasts, count, amount, times, percent, sum } from './format.js';
+import { ago, at, lasts, count, amount, times, percent, sum } from './format.js';
 
 export function Now({ problems, status, rates }) {
   const a = problems.data || { items: [] };
@@ -17,11 +18,16 @@ export function Now({ problems, status, rates }) {
     ${a.totals.left_out > 0 && html`<p class="state bad">${count(a.totals.left_out)} more that there was no room for.</p>`}`;
 }
 
-// Well says what "nothing is wrong" is said of.
 function Well({ a, status, rates }) {
   const flows = status ? status.workers.reduce((n, w) => n + w.flows, 0) : null;
   const looked = [flows != null && `${count(flows)} flows`, rates.total != null && `${count(rates.total)} packets/s`, `${count(sum(a.looked.signs))} counters and states`].filter(Boolean);
   return html`<div class="state well"><p class="large"><${Mark} is="well" /> Nothing is wrong</p><p>Looked at ${looked.join(', ')}: ${ago(a.looked.at)}.</p></div>`;
+}
+
+// Here are the problems that are open at what a view shows.
+export function Here({ problems, is }) {
+  const open = items(problems).filter((p) => !p.until && is(p));
+  return open.length > 0 && html`<ul class="problems" aria-label="what is wrong here">${open.map((p) => html`<${Problem} key=${p.id} p=${p} />`)}</ul>`;
 }
 
 function Problem({ p }) {
@@ -31,24 +37,23 @@ function Problem({ p }) {
       <a class="place" href=${viewOf(p)}>${where(p)}</a>
       ${p.value != null && html`<span class="value"><b>${amount(p.value, p.unit)}</b>${p.usual ? ` ${times(p.value / p.usual)} its usual ${amount(p.usual, p.unit)}` : ''}</span>`}
       <${Lately} p=${p} />
-      <span class="since" title=${p.since}>for ${lasts(p.since)}${p.times ? `, ${p.times} times` : ''}</span></div>
+      <span class="since">since ${at(p.since)}, for ${lasts(p.since)}${p.times ? `, ${p.times} times` : ''}</span></div>
     ${(e.culprits || []).length > 0 && html`<div><${Who} e=${e} to=${viewOf(p)} /></div>`}
-    <div>${upper(p.what)}. ${e.from && html`For example from <b>${wayName(e.from)}</b> to <b>${wayName(e.to)}</b>. `}<span class="quiet">${e.why ? e.why + '. ' : ''}${upper(p.todo)}.</span></div>
+    <div>${upper(p.what)}. ${e.from && html`For example from <b>${wayName(e.from)}</b> to <b>${wayName(e.to)}</b>. `}<span class="quiet">${e.why ? upper(e.why).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, at) + '. ' : ''}${upper(p.todo)}.</span></div>
     ${(e.flows || []).length > 0 && html`<details><summary>${e.flows.length} of its flows</summary>${e.flows.map((f) => html`<${Flow} key=${f} id=${f} /> `)}</details>`}</li>`;
 }
 
-// Who says who fills a queue, and how many wait.
 function Who({ e, to }) {
   const c = e.culprits[0], n = (e.victims || []).length;
   return html`Filled by <${Flow} id=${c.flow} />: <b>${percent(c.share)}</b> of its bytes. <a href=${to}>Who else, and who waits</a>${n ? `: ${n} flows or more` : ''}.`;
 }
 
 const Over = ({ p }) => html`<li><span class="first"><${Mark} is="over" /> <b class="kind">${kind(p)}</b> <a class="place" href=${viewOf(p)}>${where(p) || p.what}</a>
-  <span class="since" title=${p.since + ' to ' + p.until}>${ago(p.until)}, lasted ${lasts(p.since, Date.parse(p.until))}</span></span></li>`;
+  <span class="since">${at(p.since)}, lasted ${lasts(p.since, Date.parse(p.until))}, over ${ago(p.until)}</span></span></li>`;
 
 // upper begins a sentence, but for a name of a file.
 const upper = (text) => text.replace(/^[a-z]+(?=[ ,'])/, (w) => w[0].toUpperCase() + w.slice(1));
-const kind = (p) => p.kind.replace('_between', '').replace(/_/g, ' ');
+export const kind = (p) => p.kind.replace('_between', '').replace(/_/g, ' ');
 
 // where is the place of a problem.
 function where(p) {
@@ -56,7 +61,10 @@ function where(p) {
   return p.place.map((x) => `${x.what} ${name(x)}`).join(part(p, 'from') ? ' ' : ', ');
 }
 
-const part = (p, what) => p.place.find((x) => x.what === what)?.id;
+export const part = (p, what) => p.place.find((x) => x.what === what)?.id;
+
+// between tells whether a problem is of the way between two nodes.
+export const between = (p, from, to) => part(p, 'from') === String(from) && part(p, 'to') === String(to);
 
 // queueOf is the id of the queue that a problem is of, undefined where it is of none.
 export function queueOf(p) {

@@ -1,9 +1,8 @@
-// Parts that several views use: tables, states without data, counters by reason, names that lead to what they name.
+// Parts that several views use.
 import { html, useState } from './vendor/htm-preact-3.1.1.js';
-import { count, nonzero } from './format.js';
+import { count, nonzero, ago, ns, times, ratio, level } from './format.js';
 
-// State is what a view shows where it has no rows: loading, an error with what to
-// do, or the view's own advice.
+// State is what a view shows where it has no rows: loading, an error with what to do, or empty.
 export function State({ poll, rows, empty }) {
   if (poll.error && !poll.data) return html`<p class="state bad" role="alert">${poll.error.message}. ${advice(poll.error)}</p>`;
   if (!poll.data) return html`<p class="state">Loading …</p>`;
@@ -18,8 +17,7 @@ function advice(error) {
   return '';
 }
 
-// Table shows rows with columns {name, value(row), cell(row), number}. A click on a
-// head sorts. Where pick gives an address, the first cell is a link to it.
+// Table shows rows with columns {name, value(row), cell(row), number}. A click on a head sorts; one on a row leads to pick(row).
 export function Table({ caption, columns, rows, id, pick, picked, sort, most = 200 }) {
   const [by, setBy] = useState(sort || null);
   const sorted = by ? [...rows].sort((a, b) => order(columns[by.column].value(a), columns[by.column].value(b)) * (by.down ? -1 : 1)) : rows;
@@ -52,9 +50,20 @@ export const bad = (n) => html`<span class=${n > 0 ? 'wrong' : ''}>${count(n)}</
 // Mark says by shape and colour how something is: high (or an error), raised (or a warning), well, over.
 export const Mark = ({ is }) => html`<span class=${'mark ' + is} aria-hidden="true">${{ high: '●', raised: '▲', well: '✓', over: '○', gone: '◌' }[is] || ''}</span>`;
 
+// num is a column of numbers by their key; show makes one readable. The columns below it are of places with last_seen and usual.
+export const num = (name, key, show = count) => ({ name, number: true, value: (r) => r[key], cell: (r) => show(r[key]) });
+export const seen = { name: 'seen', value: (r) => r.last_seen, cell: (r) => ago(r.last_seen) };
+const timesUsual = (r) => ratio(r.latency_ns, r.usual.latency_ns);
+export const latencies = [num('latency', 'latency_ns', ns),
+  { name: 'usual', number: true, value: (r) => r.usual.latency_ns, cell: (r) => (r.usual.latency_ns == null ? html`<span class="quiet">not known yet</span>` : ns(r.usual.latency_ns)) },
+  { name: 'times usual', number: true, value: timesUsual, cell: (r) => html`<${Mark} is=${level(r.latency_ns, r.usual)} /> ${times(timesUsual(r))}` }];
+
 // names are those that the configuration has, from the last answer of /api/v1/names.
-export const names = { nodes: {}, hosts: {} };
+export const names = { nodes: {}, hosts: {}, gone: {} }; // gone: nodes, as /api/v1/nodes has them
 export const nodeName = (id) => names.nodes[id]?.name || String(id);
+
+// Gone says that one of these nodes is gone.
+export const Gone = ({ nodes }) => nodes.filter((n) => names.gone[n]).map((n) => html` <span class="pill bad"><${Mark} is="gone" /> ${nodeName(n)} gone ${ago(names.gone[n].last_seen)}</span>`);
 
 // portName is an interface of a node.
 export const portName = (node, id) => (id == null ? '-' : names.nodes[node]?.interfaces[id] || String(id));
@@ -68,10 +77,8 @@ function hostsOf(id) {
   return a && (names.hosts[a] || names.hosts[b]) ? `${names.hosts[a] || a} › ${names.hosts[b] || b}` : '';
 }
 
-// NodeLink is the name of a node, which leads to its queues.
 export const NodeLink = ({ node }) => html`<a href=${'#queues/?node=' + node} title=${'queues of node ' + node}>${nodeName(node)}</a>`;
 
-// Nodes shows a path's node ids, source first.
 export const Nodes = ({ nodes }) => (nodes ? html`<span class="nodes">${nodes.map((n, i) => html`${i ? ' › ' : ''}<${NodeLink} node=${n} />`)}</span>` : html`<span class="quiet">not described</span>`);
 
 // Flow is a flow's id, which leads to why it is reported, or not.
@@ -83,7 +90,6 @@ export const slowItself = (e) => e.peak_occupancy != null && e.usual_occupancy >
 // asked are the parameters of the API in an address such as #queues/?node=102.
 export const asked = (rest) => (rest.startsWith('?') ? Object.fromEntries(new URLSearchParams(rest.slice(1))) : {});
 
-// Only says that an address shows a part of a view, and leads to all of it.
 export const Only = ({ view, rest }) => (rest.startsWith('?') ? html`<p class="quiet">Only ${rest.slice(1).replaceAll('&', ', ').replaceAll('=', ' ')}. <a href=${'#' + view}>Show all</a></p>` : null);
 
 // matchOf is the match of a flow's id, such as udp:10.0.0.1:1-10.0.0.2:2.

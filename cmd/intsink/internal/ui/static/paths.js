@@ -1,34 +1,35 @@
-// The path map: nodes from left to right in the order in which packets cross them, coloured by how many times
-// their usual latency they have now, with ghosts of what is gone; below it the paths, and how they changed.
+// The path map, with ghosts of what is gone; below it the paths, and how they changed.
 import { html, useState } from './vendor/htm-preact-3.1.1.js';
 import { usePoll, items } from './api.js';
-import { State, Table, Nodes, Flow, Only, asked, nodeName, portName } from './parts.js';
+import { State, Table, Nodes, Flow, Only, asked, names, nodeName, portName, num, seen } from './parts.js';
 import { Past } from './history.js';
 import { layout } from './layout.js';
+import { useWidth } from './chart.js';
+import { kind, part } from './now.js';
 import { ns, count, ago, times, ratio, level, hms } from './format.js';
 
 const lately = 600000; // for so long a change is shown, and as long as a node is gone that it left
 
-export function Paths({ rest, nodes, problems }) {
+export function Paths({ rest, problems }) {
   const part = rest.startsWith('?');
   const paths = usePoll('paths', { limit: 1000, ...asked(rest) });
   const changes = usePoll('changes', { limit: 200 }, 3000);
   const segments = usePoll('links', { limit: 1000 }, 5000);
   const queues = usePoll('queues', { limit: 1000, sort: 'latency' }, 5000);
   const all = items(paths);
-  const moved = items(changes).filter((c) => Date.now() - Date.parse(c.time) < lately || wayIds(c.from).some((id) => items(nodes).some((n) => n.node === id && n.gone)));
+  const moved = items(changes).filter((c) => Date.now() - Date.parse(c.time) < lately || wayIds(c.from).some((id) => names.gone[id]));
   const fresh = new Set(moved.map((c) => c.to.id));
   const rows = byNodes(all);
   const picked = rows.find((g) => g.paths.some((p) => p.id === rest));
   return html`<${Only} view="paths" rest=${rest} /><${State} poll=${paths} rows=${rows.length} empty="No path is known: paths need INT with node ids (instruction bit 0) in flows that a watch matches." />
-    ${rows.length > 0 && html`<${Map} paths=${all} moved=${part ? [] : moved} segments=${items(segments)} queues=${items(queues)} nodes=${items(nodes)} problems=${items(problems).filter((p) => !p.until)} picked=${picked} />
+    ${rows.length > 0 && html`<${Map} paths=${all} moved=${part ? [] : moved} segments=${items(segments)} queues=${items(queues)} problems=${items(problems).filter((p) => !p.until)} picked=${picked} />
     <${Table} caption="Paths, by the nodes that they cross" id=${(g) => g.id} rows=${rows} picked=${picked && picked.id} pick=${(g) => 'paths/' + g.id} sort=${{ column: 3, down: true }} columns=${[
       { name: 'path', value: (g) => g.name, cell: (g) => html`<${Nodes} nodes=${g.nodes} /> ${g.paths.some((p) => fresh.has(p.id)) && html`<span class="pill changed">changed</span>`} ${g.congested && html`<span class="pill bad">congested</span>`}` },
-      { name: 'flows', number: true, value: (g) => g.flows, cell: (g) => count(g.flows) },
-      { name: 'packets', number: true, value: (g) => g.packets, cell: (g) => count(g.packets) },
-      { name: 'latency at last report', number: true, value: (g) => g.max_latency_ns, cell: (g) => ns(g.max_latency_ns) },
+      num('flows', 'flows'),
+      num('packets', 'packets'),
+      num('latency, reference', 'max_latency_ns', ns),
       { name: 'times usual', number: true, value: (g) => ratio(g.max_latency_ns, g.usual), cell: (g) => times(ratio(g.max_latency_ns, g.usual)) },
-      { name: 'seen', value: (g) => g.last_seen, cell: (g) => ago(g.last_seen) },
+      seen,
       { name: 'by interfaces', number: true, value: (g) => g.paths.length, cell: (g) => html`<a href=${'#paths/' + g.id}>${g.paths.length}</a>` },
     ]} />`}
     ${picked && html`<${Past} what="paths" of=${{ id: picked.paths.some((p) => p.id === rest) ? rest : picked.id }} title="Latency of all hops of this path" /><${Ports} group=${picked} picked=${rest} fresh=${fresh} />`}
@@ -52,13 +53,12 @@ function byNodes(paths) {
   return Object.values(groups);
 }
 
-// Ports shows the paths of a group: by which interfaces they go.
 const Ports = ({ group, picked, fresh }) => html`<${Table} caption="The same, by interfaces: node, ingress to egress" id=${(p) => p.id} rows=${group.paths} picked=${picked} columns=${[
   { name: 'interfaces', value: (p) => p.id, cell: (p) => html`<code>${(p.nodes || []).map((n) => `${nodeName(n.node)} ${portName(n.node, n.ingress)}→${portName(n.node, n.egress)}`).join(', ') || 'not described'}</code> ${fresh.has(p.id) && html`<span class="pill changed">changed</span>`}` },
   { name: 'flows', number: true, value: (p) => p.flows, cell: (p) => html`<a href=${'#flows/?path=' + p.id}>${count(p.flows)}</a>` },
-  { name: 'latency at last report', number: true, value: (p) => p.max_latency_ns, cell: (p) => ns(p.max_latency_ns) },
+  num('latency, reference', 'max_latency_ns', ns),
   { name: 'usual', number: true, value: (p) => p.usual.latency_ns, cell: (p) => ns(p.usual.latency_ns) },
-  { name: 'seen', value: (p) => p.last_seen, cell: (p) => ago(p.last_seen) },
+  seen,
   { name: 'id', value: (p) => p.id, cell: (p) => html`<code>${p.id}</code>` },
 ]} />`;
 
@@ -74,7 +74,7 @@ function Changes({ moved }) {
   return html`<${Table} caption="Flows that took another way" id=${(g) => g.from + '>' + g.to} rows=${Object.values(groups)} columns=${[
     { name: 'from', value: (g) => g.from.join(' '), cell: (g) => html`<${Nodes} nodes=${g.from} />` },
     { name: 'to', value: (g) => g.to.join(' '), cell: (g) => html`<${Nodes} nodes=${g.to} />` },
-    { name: 'flows', number: true, value: (g) => g.count, cell: (g) => count(g.count) },
+    num('flows', 'count'),
     { name: 'last', value: (g) => g.time, cell: (g) => html`<time>${hms(g.time)}</time> <span class="quiet">${ago(g.time)}</span>` },
     { name: 'one of them', cell: (g) => g.flow && html`<${Flow} id=${g.flow} />` },
   ]} />`;
@@ -84,50 +84,56 @@ const nodeIds = (p) => (p.nodes || []).map((n) => n.node);
 const wayIds = (w) => w.nodes.map((n) => n.node);
 const worst = (levels) => ['high', 'raised', 'usual'].find((l) => levels.includes(l)) || 'unknown';
 
+const levelOf = (p) => (p.severity === 'error' ? 'high' : 'raised');
+
 // stateOf is how a node is: the worst of its queues, and of the problems that name it.
 function stateOf(id, queues, problems) {
   const own = queues.filter((q) => q.node === id && q.latency_ns != null);
   const slowest = own.reduce((a, q) => (a && a.latency_ns >= q.latency_ns ? a : q), null);
   const levels = own.map((q) => (q.congested ? 'high' : level(q.latency_ns, q.usual)));
-  const wrong = problems.filter((p) => p.place.some((x) => x.what === 'node' && x.id === String(id)));
-  levels.push(...wrong.map((p) => (p.severity === 'error' ? 'high' : 'raised')));
+  const wrong = problems.filter((p) => part(p, 'node') === String(id));
+  levels.push(...wrong.map(levelOf));
   return { level: levels.length ? worst(levels) : 'usual', latency: slowest && slowest.latency_ns, times: slowest && ratio(slowest.latency_ns, slowest.usual.latency_ns), wrong };
 }
 
-function Map({ paths, moved, segments, queues, nodes, problems, picked }) {
+function Map({ paths, moved, segments, queues, problems, picked }) {
   const [hover, setHover] = useState(null);
+  const [box, room] = useWidth();
   const shown = paths.filter((p) => p.nodes).map((p) => ({ id: p.id, flows: p.flows, nodes: nodeIds(p) }));
   const was = moved.map((c) => ({ id: c.from.id, flows: 0, nodes: wayIds(c.from) })).filter((w) => w.nodes.length > 1);
-  const m = layout([...shown, ...was]);
+  const m = layout([...shown, ...was], room);
   const old = new Set(moved.flatMap((c) => pairs(wayIds(c.from))));
   const fresh = new Set(moved.flatMap((c) => pairs(wayIds(c.to))).filter((k) => !old.has(k)));
   const of = (e) => segments.filter((l) => l.from_node === e.from && l.to_node === e.to).sort((a, b) => b.latency_ns - a.latency_ns)[0];
   const on = (e) => (hover ? e.paths.includes(hover) : picked && e.paths.some((id) => picked.paths.some((p) => p.id === id)));
-  const least = innerWidth < 600 ? m.width : Math.max(m.width, 900); // a few nodes do not fill a wide screen
-  const gone = (id) => nodes.find((n) => n.node === id && n.gone);
-  return html`<figure class="map"><div class="scroll"><svg viewBox=${`${(m.width - least) / 2} 0 ${least} ${m.height}`} width=${0.75 * m.width} role="group" aria-label="map of paths">
-    ${m.edges.map((e) => html`<${Edge} key=${e.key} e=${e} segment=${of(e)} fresh=${fresh.has(e.key)} on=${on(e)} hover=${setHover} />`)}
-    ${m.nodes.map((n) => html`<${Node} key=${n.id} n=${n} gone=${gone(n.id)} is=${stateOf(n.id, queues, problems)} />`)}</svg></div>
+  // wrong are the problems of a way that an edge is on, or is.
+  const wrong = (e) => problems.filter((p) => part(p, 'from') && e.paths.some((id) => {
+    const way = (shown.find((s) => s.id === id)?.nodes || []).map(String), [a, i, b] = [part(p, 'from'), String(e.from), part(p, 'to')].map((n) => way.indexOf(n));
+    return a >= 0 && a <= i && i < b;
+  }));
+  return html`<figure class="map" ref=${box}><div class="scroll"><svg width=${m.width} height=${m.height} role="group" aria-label="map of paths">
+    ${m.edges.sort((a, b) => wrong(a).length - wrong(b).length).map((e) => html`<${Edge} key=${e.key} e=${e} segment=${of(e)} wrong=${wrong(e)} fresh=${fresh.has(e.key)} on=${on(e)} hover=${setHover} />`)}
+    ${m.nodes.map((n) => html`<${Node} key=${n.id} n=${n} gone=${names.gone[n.id]} is=${stateOf(n.id, queues, problems)} />`)}</svg></div>
     <figcaption><ul class="legend" aria-label="legend"><li><span class="key usual"></span>as usual, up to 2 ×</li><li><span class="key raised"></span>▲ more than 2 ×</li><li><span class="key high"></span>● more than 8 ×, or a problem</li>
-      <li><span class="key unknown"></span>usual not known yet</li><li><span class="key gone"></span>◌ gone</li><li>╌ new</li><li>wide: many flows</li></ul>
+      <li><span class="key unknown"></span>usual not known yet</li><li><span class="key gone"></span>◌ gone</li><li>╌ new</li><li>··· no flow any more</li><li>wide: many flows</li></ul>
       A node leads to its queues, an edge to its segments.</figcaption></figure>`;
 }
 
 const pairs = (way) => way.slice(1).map((n, i) => `${way[i]} ${n}`);
 
-function Edge({ e, segment, fresh, on, hover }) {
-  const is = !e.flows ? 'gone' : segment ? level(segment.latency_ns, segment.usual) : 'unknown';
-  const says = `${nodeName(e.from)} to ${nodeName(e.to)}: ${e.flows ? `${e.flows} flows` : 'no flow any more'}${segment ? `, ${ns(segment.latency_ns)}, usually ${ns(segment.usual.latency_ns)}` : ''}`;
+function Edge({ e, segment, wrong, fresh, on, hover }) {
+  const is = !e.flows ? 'gone' : wrong.length ? worst(wrong.map(levelOf)) : segment ? level(segment.latency_ns, segment.usual) : 'unknown';
+  const says = `${nodeName(e.from)} to ${nodeName(e.to)}: ${e.flows ? `${e.flows} flows` : 'no flow any more'}${segment ? `, ${ns(segment.latency_ns)}, usually ${ns(segment.usual.latency_ns)}` : ''}${wrong.map((p) => ', ' + kind(p))}`;
   return html`<a href=${`#segments/?link=${e.from}-${e.to}`} aria-label=${says} class=${'edge ' + is + (on ? ' on' : '') + (fresh ? ' fresh' : '')} data-edge=${e.key}
     onMouseEnter=${() => hover(e.paths[0])} onMouseLeave=${() => hover(null)}>
-    <path d=${`M${e.x1} ${e.y1} C${(e.x1 + e.x2) / 2} ${e.y1} ${(e.x1 + e.x2) / 2} ${e.y2} ${e.x2} ${e.y2}`} stroke-width=${e.width} /><title>${says}</title></a>`;
+    <path d=${`M${e.x1} ${e.y1} C${(e.x1 + e.x2) / 2} ${e.y1} ${(e.x1 + e.x2) / 2} ${e.y2} ${e.x2} ${e.y2}`} stroke-width=${e.width} />${wrong[0] && html`<text x=${(e.x1 + e.x2) / 2} y=${(e.y1 + e.y2) / 2 - 8}>${is === 'high' ? '●' : '▲'} ${kind(wrong[0])}</text>`}<title>${says}</title></a>`;
 }
 
 function Node({ n, gone, is }) {
   const state = gone ? 'gone' : is.level;
   const below = gone ? 'gone ' + ago(gone.last_seen) : is.latency == null ? '' : ns(is.latency) + (is.times > 2 ? `, ${times(is.times)}` : '');
-  const says = `node ${nodeName(n.id)}${below ? ': ' + below : ''}${is.wrong.map((p) => ', ' + p.kind.replace(/_/g, ' ')).join('')}`;
-  return html`<a href=${'#queues/?node=' + n.id} aria-label=${says} class=${'node ' + state} data-node=${n.id}>
+  const says = `node ${nodeName(n.id)}${below ? ': ' + below : ''}${is.wrong.map((p) => ', ' + kind(p)).join('')}`;
+  return html`<a href=${'#queues/?node=' + n.id} aria-label=${says} class=${'node ' + state + (is.wrong[0] ? ' wrong' : '')} data-node=${n.id}>
     <circle cx=${n.x} cy=${n.y} r="15" /><text x=${n.x} y=${n.y - 22}>${nodeName(n.id)}</text>
     <text class="inside" x=${n.x} y=${n.y + 5}>${{ high: '●', raised: '▲', gone: '◌' }[state] || ''}</text>
     ${below && html`<text class="small" x=${n.x} y=${n.y + 31}>${below}</text>`}<title>${says}</title></a>`;

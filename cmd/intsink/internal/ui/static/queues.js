@@ -1,15 +1,15 @@
-// Queues: their latency over the last ten minutes, a row each, and their episodes of congestion as timelines; one episode
-// opens to who filled the queue, and who waited in it.
+// Queues: their last ten minutes, with episodes of congestion; one opens to who filled the queue, and who waited.
 import { html } from './vendor/htm-preact-3.1.1.js';
 import { usePoll, items } from './api.js';
-import { State, Table, Flow, NodeLink, Mark, Only, asked, slowItself, nodeName, Was, portName } from './parts.js';
+import { State, Table, Flow, NodeLink, Mark, Only, asked, slowItself, nodeName, names, Was, portName, num, seen, latencies, Gone } from './parts.js';
 import { Bars } from './chart.js';
 import { Past, useHistory } from './history.js';
-import { ns, count, ago, lasts, percent, times, ratio, level, hms } from './format.js';
+import { Here, part, queueOf as placeOf } from './now.js';
+import { ns, count, ago, lasts, percent, times, level, hms } from './format.js';
 
 const span = 600000, lines = 40;
 
-export function Queues({ rest }) {
+export function Queues({ rest, nodes, problems }) {
   const [id, wanted] = rest.split('/');
   const of = asked(rest);
   const poll = usePoll('queues', { limit: 500, sort: 'latency', ...of });
@@ -21,7 +21,9 @@ export function Queues({ rest }) {
   const mine = episodes.filter((e) => queueOf(e) === id);
   const picked = mine.find((e) => String(e.id) === wanted) || mine[0];
   const ids = [...new Set([...rows.map((q) => q.id), ...episodes.filter(recent).map(queueOf), ...(past ? past.items : []).map(queueOf)])];
-  return html`<${Only} view="queues" rest=${rest} /><${State} poll=${poll} rows=${ids.length} empty="No queue to look at: none was out of the ordinary lately. Where packets carry no queue and no latency (instruction bits 2 and 3), none will be." />
+  return html`<${Only} view="queues" rest=${rest} />
+    <${Here} problems=${problems} is=${(p) => part(p, 'node') === (placed ? node : of.node) && (!placed || (placeOf(p) || id) === id)} />
+    <${State} poll=${poll} rows=${ids.length} empty=${of.node && nodes.data && !items(nodes).some((n) => n.node === +of.node) ? `Node ${of.node} is not known: no packet came through it in the last day.` : 'No queue to look at: none was out of the ordinary lately. Where packets carry no queue and no latency (instruction bits 2 and 3), none will be.'} />
     ${ids.length > 0 && html`<${Timelines} ids=${ids.slice(0, lines).sort()} more=${ids.length - lines} rows=${rows} past=${past} episodes=${episodes} picked=${id} />`}
     ${of.node && html`<${Was} of=${{ [`node=${of.node}`]: `at node ${nodeName(of.node)}` }} />`}
     ${placed && html`<${Past} what="queues" of=${placed} title=${'Latency of queue ' + id} />`}
@@ -34,13 +36,11 @@ const recent = (e) => !e.end || Date.now() - Date.parse(e.end) < span;
 
 const columns = [
   { name: 'node : egress : queue', value: (q) => q.id, cell: (q) => html`<b><${NodeLink} node=${q.node} />${':' + portName(q.node, q.egress) + ':' + q.queue}</b>` },
-  { name: 'latency', number: true, value: (q) => q.latency_ns, cell: (q) => ns(q.latency_ns) },
-  { name: 'usual', number: true, value: (q) => q.usual.latency_ns, cell: (q) => ns(q.usual.latency_ns) },
-  { name: 'times usual', number: true, value: (q) => ratio(q.latency_ns, q.usual.latency_ns), cell: (q) => html`<${Mark} is=${level(q.latency_ns, q.usual)} /> ${times(ratio(q.latency_ns, q.usual.latency_ns))}` },
-  { name: 'occupancy', number: true, value: (q) => q.occupancy, cell: (q) => count(q.occupancy) },
-  { name: 'state', value: (q) => q.congested, cell: (q) => (q.congested ? html`<span class="pill bad">congested for ${lasts(q.since)}</span>` : 'calm') },
+  ...latencies,
+  num('occupancy', 'occupancy'),
+  { name: 'state', value: (q) => q.congested, cell: (q) => (q.congested ? html`<span class="pill bad">congested for ${lasts(q.since)}</span>` : names.gone[q.node] ? html`<${Gone} nodes=${[q.node]} />` : level(q.latency_ns, q.usual) === 'high' ? html`<span class="pill bad">slow</span>` : 'calm') },
   { name: 'episodes', number: true, value: (q) => q.episodes, cell: (q) => html`<a href=${'#queues/' + q.id}>${count(q.episodes)}</a>` },
-  { name: 'seen', value: (q) => q.last_seen, cell: (q) => ago(q.last_seen) },
+  seen,
 ];
 
 // Timelines has a row for each queue: its level in each ten seconds, and above it a bar for each episode.
@@ -58,29 +58,28 @@ function Timelines({ ids, more, rows, past, episodes, picked }) {
       <svg viewBox="0 0 600 22" preserveAspectRatio="none" role="group" aria-label=${`queue ${id}, the last ten minutes`}>
         ${cells(id)}
         ${episodes.filter((e) => recent(e) && queueOf(e) === id).slice(0, 40).map((e) => html`<a href=${`#queues/${id}/${e.id}`} aria-label=${says(e)}>
-          <rect class="episode" x=${bar(e).from} y="0" width=${bar(e).to - bar(e).from} height="22"><title>${says(e)}</title></rect></a>`)}</svg>`;
+          <rect class=${'episode' + (e.end ? ' over' : '')} x=${bar(e).from} y="0" width=${bar(e).to - bar(e).from} height="22"><title>${says(e)}</title></rect></a>`)}</svg>`;
   };
   return html`<figure class="timelines"><div class="grid">${ids.map(row)}</div>
     <div class="axis"><span>10 minutes ago</span><span>5</span><span>now</span></div>
     <figcaption><ul class="legend" aria-label="legend"><li><span class="key high"></span>● congested, or more than 8 × its usual latency</li><li><span class="key raised"></span>▲ more than 2 ×</li><li><span class="key usual"></span>as usual</li></ul>
-      Each cell is the median of ten seconds. A bar is an episode of congestion: open it for who filled the queue.${more > 0 ? ` ${more} more queues are in the table.` : ''}</figcaption></figure>`;
+      Each cell is the median of ten seconds. A bar is an episode of congestion, grey when it is over: open it for who filled the queue.${more > 0 ? ` ${more} more queues are in the table.` : ''}</figcaption></figure>`;
 }
 
 const says = (e) => `episode at ${hms(e.begin)}, ${e.end ? 'lasted ' + lasts(e.begin, Date.parse(e.end)) : 'still open'}, up to ${ns(e.peak_latency_ns)}`;
 
-// Episode is one of them: how long, how bad, who filled the queue, who waited.
 function Episode({ e, q, all }) {
   const at = all.findIndex((x) => x.id === e.id);
   const to = (x, text) => x && html` · <a href=${`#queues/${queueOf(x)}/${x.id}`}>${text}</a>`;
   const slowest = Math.max(1, ...e.victims.map((v) => v.added_ns));
   return html`<section id="episode" class="panel" aria-label="episode">
-    <h2><${Mark} is=${e.end ? 'over' : 'high'} /> Queue ${queueOf(e)}: ${e.end ? `congested from ${hms(e.begin)} for ${duration(e)}` : `congested since ${hms(e.begin)}, for ${duration(e)}`}</h2>
-    <p>${ns(e.peak_latency_ns)} at the peak${e.usual_latency_ns ? `, ${times(e.peak_latency_ns / e.usual_latency_ns)} its usual ${ns(e.usual_latency_ns)}` : ''}${e.peak_occupancy != null ? `; occupancy ${count(e.peak_occupancy)}` : ''}; ${count(e.packets)} packets, ${count(e.bytes)}B.
+    <h2><${Mark} is=${e.end ? 'over' : 'high'} /> Queue ${queueOf(e)}: ${slowItself(e) ? 'slow' : 'congested'} ${e.end ? 'from' : 'since'} ${hms(e.begin)}, for ${duration(e)}</h2>
+    <p>${ns(e.peak_latency_ns)} at the peak${e.usual_latency_ns ? `, ${times(e.peak_latency_ns / e.usual_latency_ns)} its usual ${ns(e.usual_latency_ns)}` : ''}${e.peak_occupancy != null ? `; occupancy ${count(e.peak_occupancy)}` : ''}; ${count(e.packets)} packets, ${count(e.bytes)}B. ${''}
       <span class="quiet">${all.length > 1 ? `Episode ${all.length - at} of ${all.length}` : ''}${to(all[at + 1], 'the one before')}${to(all[at - 1], 'the next one')}</span></p>
-    ${slowItself(e) && html`<p><b>The queue is no longer than usual: the node itself is slow.</b> The flows with the most bytes do not fill it.</p>`}
+    ${slowItself(e) && html`<p><b>The queue is as short as usual: the node itself is slow.</b> No flow fills it.</p>`}
     ${e.windows.length > 1 && html`<figure><${Bars} label="bytes and latency in the episode" bars=${e.windows.map((w) => w.bytes)} over=${e.windows.map((w) => w.max_latency_ns)} /><figcaption>Bars: bytes in each ${ns(e.window_ns)}, up to ${count(Math.max(...e.windows.map((w) => w.bytes)))}B. Line: latency, up to ${ns(Math.max(...e.windows.map((w) => w.max_latency_ns)))}.</figcaption></figure>`}
     <div class="split">
-      <section id="culprits"><h3>Who filled it</h3><p class="quiet">Bytes in this queue, in this episode.</p><ol class="shares">${e.culprits.map((c) => html`<li><meter min="0" max="1" value=${c.share} aria-label=${percent(c.share)}></meter> <b>${percent(c.share)}</b> <${Flow} id=${c.flow} /></li>`)}</ol></section>
+      <section id="culprits"><h3>${slowItself(e) ? 'Whose bytes were in it' : 'Who filled it'}</h3><p class="quiet">Bytes in this queue, in this episode.</p><ol class="shares">${e.culprits.map((c) => html`<li><meter min="0" max="1" value=${c.share} aria-label=${percent(c.share)}></meter> <b>${percent(c.share)}</b> <${Flow} id=${c.flow} /></li>`)}</ol></section>
       <section id="victims"><h3>Who waited</h3><p class="quiet">Time beyond the usual, all packets of a flow together.</p><ol class="shares">${e.victims.map((v) => html`<li><meter min="0" max=${slowest} value=${v.added_ns} aria-label=${ns(v.added_ns)}></meter> <b>${ns(v.added_ns)}</b> <${Flow} id=${v.flow} />${e.culprits.some((c) => c.flow === v.flow && c.share > 0.2) && html` <span class="quiet">fills it itself</span>`}</li>`)}</ol></section>
     </div>
     <p class="quiet"><a href=${'#flows/?node=' + e.node}>All flows through node ${e.node}</a> · <a href=${'#paths/?node=' + e.node}>paths through it</a></p></section>`;

@@ -1,7 +1,7 @@
-// The sink itself: collectors with what they lost and since when, workers, the configuration, and who changed something.
+// The sink itself: collectors, workers, the configuration, and who changed something.
 import { html } from './vendor/htm-preact-3.1.1.js';
 import { usePoll, items } from './api.js';
-import { State, Table, Reasons, Mark, bad } from './parts.js';
+import { State, Table, Reasons, Mark, bad, num } from './parts.js';
 import { Chart } from './chart.js';
 import { useHistory } from './history.js';
 import { ago, count, lasts, ns, sum, hms } from './format.js';
@@ -26,7 +26,7 @@ const each = (h, what) => h.items[0][what].map((n) => (n == null ? null : n / 5)
 const collectors = (now) => [
   { name: 'collector', value: (c) => c.name, cell: (c) => html`<b>${c.name}</b> <span class="quiet">${c.address}</span>` },
   { name: 'state', value: (c) => (c.losing ? 1 : 0), cell: (c) => (c.losing ? html`<span class="pill bad"><${Mark} is="high" /> ${c.losing.reasons.join(', ')}: losing for ${lasts(c.losing.since, now)}</span>` : html`<span class="pill good">well</span>`) },
-  { name: 'reports', number: true, value: (c) => c.reports, cell: (c) => count(c.reports) },
+  num('reports', 'reports'),
   { name: 'packets sent', number: true, value: (c) => c.packets_sent, cell: (c) => html`<span class=${c.packets > 0 && c.packets_sent === 0 ? 'wrong' : ''}>${count(c.packets_sent)} of ${count(c.packets)}</span>` },
   { name: 'lost since the start', value: (c) => sum(c.dropped), cell: (c) => html`<span class=${sum(c.dropped) > 0 ? 'wrong' : ''}><${Reasons} of=${c.dropped} /></span>` },
   { name: 'budget', value: (c) => c.budget_packets, cell: budget },
@@ -50,7 +50,7 @@ const workers = (open) => [
   { name: 'flows', number: true, value: (w) => w.flows, cell: (w) => `${count(w.flows)} of ${count(w.flow_capacity)}` },
   { name: 'evicted', number: true, value: (w) => w.evictions, cell: (w) => html`${bad(w.evictions)}${w.evictions > 0 && since(open, 'table_full')}` },
   { name: 'refused', number: true, value: (w) => w.refusals, cell: (w) => html`${bad(w.refusals)}${w.refusals > 0 && since(open, 'flows_refused')}` },
-  { name: 'longest pause', number: true, value: (w) => w.longest_poll_gap_ns, cell: (w) => ns(w.longest_poll_gap_ns) },
+  num('longest pause', 'longest_poll_gap_ns', ns),
   { name: 'pauses longer than', value: (w) => sum(w.poll_gaps_over), cell: (w) => html`<${Reasons} of=${w.poll_gaps_over} />` },
   { name: 'refresh stretched', number: true, value: (w) => w.refresh_stretch, cell: (w) => `${w.refresh_stretch} ×` },
 ];
@@ -64,8 +64,8 @@ const Writes = ({ writes }) => (writes.length ? html`<${Table} caption="Who aske
 ]} />` : null);
 
 const configurations = [
-  { name: 'number', number: true, value: (c) => c.number, cell: (c) => c.number },
   { name: 'time', value: (c) => c.time, cell: (c) => html`<time>${c.time.slice(0, 10)} ${hms(c.time)}</time>` },
+  num('number', 'number'),
   { name: 'by', value: (c) => c.by, cell: (c) => c.by },
   { name: 'result', value: (c) => c.result, cell: (c) => c.result },
   { name: 'comment', value: (c) => c.comment, cell: (c) => c.comment },
