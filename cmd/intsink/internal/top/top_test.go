@@ -52,7 +52,7 @@ func opened(t *testing.T) *client.Sink {
 func TestViewsOnce(t *testing.T) {
 	for view, want := range map[string][]string{
 		"links":      {"link  direction  received/s", "edge  to_host             -", "1.50M", "tx_full 10"},
-		"flows":      {"udp:10.0.0.1:1-10.0.0.2:53   46.6us        -  101 > 102     0    12.3k  loss,congestion ", "101           0        1  none since it began ", "as last reported"},
+		"flows":      {"udp:10.0.0.1:1-10.0.0.2:53   46.6us        -  101 > 102     0    12.3k  loss,congestion ", "101           0        1  none since it began ", "references, reported last or first"},
 		"paths":      {"101 > 102     38", "900ns", "congested"},
 		"queues":     {"112   2           0       9120   61.4us      -  congested"},
 		"hops":       {"no link between nodes is known"},

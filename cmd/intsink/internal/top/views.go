@@ -45,7 +45,7 @@ type view struct {
 
 var views = []view{
 	{name: "links", key: '1', empty: "no link is configured", ofStatus: linksOf},
-	{name: "flows", key: '2', path: "flows", empty: "no flow with INT is known: see links for whether INT arrives", below: "latency, and of the slowest hop: as last reported (intsink why FLOW: when)", ofList: flowsOf},
+	{name: "flows", key: '2', path: "flows", empty: "no flow with INT is known: see links for whether INT arrives", below: "latency, and of the slowest hop: references, reported last or first (intsink why FLOW: when)", ofList: flowsOf},
 	{name: "paths", key: '3', path: "paths", empty: "no path is known", ofList: pathsByNodes},
 	{name: "queues", key: '4', path: "queues", empty: "no queue is known: they are looked at where a watch has congestion", ofList: queuesOf},
 	{name: "hops", key: '5', path: "links", empty: "no link between nodes is known: they need timestamps and link_latency in a watch", ofList: hopsOf},
@@ -195,7 +195,7 @@ func hopsOf(ctx context.Context, sink *named, path string) (*table, error) {
 		Skews    uint64    `json:"clock_skews"`
 		LastSeen time.Time `json:"last_seen"`
 	}](ctx, sink, path)
-	t := newTable("from", "to", ">latency", "?>reported", "?>clock skews", "?>seen")
+	t := newTable("from", "to", ">latency", "?>reference", "?>clock skews", "?>seen")
 	for _, l := range items {
 		t.add(sink.Node(l.From)+":"+sink.Interface(l.From, l.Egress), sink.Node(l.To)+":"+sink.Interface(l.To, l.Ingress), latencyText(l.Latency), latencyText(l.Ref),
 			count(float64(l.Skews)), ago(time.Now(), l.LastSeen))
