@@ -58,7 +58,7 @@ func learnedChanges(n *network.Network) learned {
 
 // keepLearned takes in what the state folder has of before, and keeps it from now on. What cannot be used is set aside and
 // told. stop writes all a last time; where it returns false, a disk hangs, and encode may still be called. ran is when the
-// sink wrote the last of them, not later than now; zero: that is not known.
+// sink wrote the last of them; zero: that is not known.
 func keepLearned(getenv func(string) string, sink uint64, all ...learned) (ran time.Time, stop func() bool) {
 	dir := statefile.Dir(getenv)
 	if dir == "" {
@@ -71,7 +71,7 @@ func keepLearned(getenv func(string) string, sink uint64, all ...learned) (ran t
 		if err != nil {
 			slog.Warn(l.what+" is learned anew", "err", err)
 		}
-		if written.After(ran) && !written.After(time.Now()) {
+		if written.After(ran) {
 			ran = written
 		}
 		keepers = append(keepers, statefile.KeepEvery(l.every, l.what, func() error { return l.write(path, sink, time.Now()) }))
@@ -122,3 +122,7 @@ func (l *learned) take(body []byte, sink uint64, now time.Time) (written time.Ti
 // warmWithin is for how long a sink may have written nothing, and still have run a moment ago: it writes each minute, and a
 // service that is started again, or a machine, takes its time.
 const warmWithin = 3 * time.Minute
+
+// isWarm reports whether a sink that last wrote at ran, and starts now, ran a moment ago. A clock that a reboot has put back
+// to when it was last saved is a little behind.
+func isWarm(ran, now time.Time) bool { return now.Sub(ran).Abs() < warmWithin }

@@ -37,8 +37,11 @@ func learn(t *testing.T, dir string) *bytes.Buffer {
 	stop, u, p, log := keep(t, dir, 5)
 	for n, now := int64(0), time.Now().UnixNano(); n < 300; n++ {
 		r := []usual.Reading{{Place: aHop, Latency: 1700, Occupancy: 1<<32 - 1}}
-		u.Learn(now+n*1e9, r)
-		p.Add(now-(300-n)*1e9, r)
+		for learned := false; !learned; { // what is being written lets samples go
+			learned, _ = u.Learn(now+n*1e9, r)
+		}
+		for !p.Add(now-(300-n)*1e9, r) {
+		}
 	}
 	stop()
 	return log
@@ -90,6 +93,18 @@ func TestLearnedIsKept(t *testing.T) {
 		_, err = u.take(body[bytes.IndexByte(body, '\n')+1:], 5, time.Now().Add(8*24*time.Hour))
 		if err == nil {
 			t.Error("what was usual a week ago is taken")
+		}
+	}
+}
+
+// TestWarm: a sink ran a moment ago by a clock that is a little behind, too.
+func TestWarm(t *testing.T) {
+	now := time.Now()
+	for ran, want := range map[time.Time]bool{
+		now: true, now.Add(-2 * time.Minute): true, now.Add(100 * time.Second): true, now.Add(-4 * time.Minute): false, now.Add(time.Hour): false, {}: false,
+	} {
+		if isWarm(ran, now) != want {
+			t.Errorf("ran %s before: not %v", now.Sub(ran), want)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (a *Appliance) makeWorkers(c *conf.Config) (stop func(), err error) {
 	shared := engine.NewShared(len(c.Links)+len(c.Taps), randomSeed())
 	number := instance(os.Getenv, slog.Default())
 	ran, stopKeeping := keepLearned(os.Getenv, number, learnedUsual(shared.Usual()), learnedHistory(shared.Series()))
-	if time.Since(ran) < warmWithin {
+	if isWarm(ran, time.Now()) {
 		shared.Warm(a.clock())
 	}
 	for w := range c.DPDK.Lcores {
