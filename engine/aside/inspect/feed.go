@@ -23,6 +23,9 @@ type Notice struct {
 	Path    Path // the flow's current one
 	WasOn   bool // Was is set
 	Was     Path // of a path_change: the flow's path before
+
+	Lost, Packets uint64 // of a loss: what the flow lost and what of it came, since it began
+	LostNow       uint32 // of Lost, what this report tells
 }
 
 // Feed passes what one worker reports to one reader, without a lock: the worker
@@ -66,6 +69,11 @@ func (f *Feed) Put(now int64, set event.Set, flow *flows.Flow, paths *Paths) {
 		n.Key = flow.Key
 		if p := paths.Find([2]uint64{flow.PathHash}); p != nil {
 			n.Path, n.Known = *p, true
+		}
+		if set.Has(event.Loss) && flow.HasLoss() {
+			l, _ := flow.Loss()
+			n.Lost, n.LostNow = l.Lost, l.Reported
+			n.Packets, _ = flow.Totals()
 		}
 		if set.Has(event.PathChange) && flow.NumPaths > 1 {
 			if p := paths.Find([2]uint64{pathBefore(flow)}); p != nil {

@@ -5,6 +5,7 @@
 // signs for package problem.
 //
 //	network.go          Network, Observe (reports, as they happen), Look (the tables of workers, each second)
+//	losses.go           how many packets are lost
 //	moves.go            flows that leave a node; nodes that are gone
 //	changes.go          the ring of path changes, GET /api/v1/changes
 //	nodes.go            GET /api/v1/nodes
@@ -47,7 +48,7 @@ type Network struct {
 	left     uint64 // nodes that there was no room for
 	moves    []move // of the last seconds
 	changes  ring
-	losses   recent
+	losses   losses
 	missed   uint64 // packets that the sink itself could not receive, so far
 	missedAt time.Time
 	hops     recent // of packets whose hop limit was reached
@@ -55,6 +56,7 @@ type Network struct {
 	full     map[[2]uint64]time.Time // when an interface was last seen with a congested queue
 	slow     []slowGroup             // of segments, at the last look
 	slowWays map[uint32][]hop        // through nodes, since they are slow
+	waiting  map[string][]string     // flows that take longer by what is slow, since it is
 	skews    map[uint32]skew         // of nodes
 	group    uint64                  // number of the last slowGroup
 }
@@ -104,7 +106,7 @@ func (x *Network) Observe(n *inspect.Notice) {
 		x.move(now, flow, &n.Was, &n.Path)
 	}
 	if n.Events.Has(event.Loss) {
-		x.losses.add(now, flow, way)
+		x.losses.add(now, flow, way, n)
 	}
 	if n.Events.Has(event.HopLimit) {
 		x.hops.add(now, flow, way)

@@ -97,6 +97,9 @@ func TestNodeDies(t *testing.T) {
 	for s := 25.0; s < 30; s++ {
 		signs := x.Look(tables(s, ways, left...), &Known{}, at(s))
 		want(t, s, signs, "node_gone node 203")
+		if *signs[0].Value != 15 || signs[0].Unit != "flows" {
+			t.Errorf("%v %s left it, not 15 flows", *signs[0].Value, signs[0].Unit)
+		}
 		if !signs[0].Since.Equal(at(19)) {
 			t.Errorf("gone since %v, not when it was last seen", signs[0].Since)
 		}
@@ -139,7 +142,7 @@ func TestOtherKinds(t *testing.T) {
 	q := tables(10, []inspect.Path{path(101, 202, 203, 202, 301)}, 101, 202)
 	q[0].Queues[1].Value = event.Queue{Congested: true, Since: at(4).UnixNano(), Occupancy: 9300, Latency: 1784000, Seen: at(10).UnixNano()}
 	for flow, w := range ways[:2] {
-		x.Observe(&inspect.Notice{Time: at(9).UnixNano(), Events: event.Loss.Set(), Tracked: true, Known: true, Key: key(flow), Path: w})
+		x.Observe(&inspect.Notice{Time: at(9).UnixNano(), Events: event.Loss.Set(), Tracked: true, Known: true, Key: key(flow), Path: w, Lost: 7, LostNow: 1})
 	}
 	x.Observe(&inspect.Notice{Time: at(9).UnixNano(), Events: event.HopLimit.Set()})
 	signs := x.Look(q, &Known{}, at(10))
@@ -151,6 +154,31 @@ func TestOtherKinds(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	want(t, 80, x.Look(tables(80, nil), &Known{}, at(80)))
+}
+
+// TestPacketsLost: a loss counts packets since it began, also those whose report never got here, not those before; it has the share
+// of the flows' packets, and was seen last when the last report came.
+func TestPacketsLost(t *testing.T) {
+	x := New()
+	lose := func(second float64, flow int, lost, now, came uint64) {
+		x.Observe(&inspect.Notice{Time: at(second).UnixNano(), Events: event.Loss.Set(), Tracked: true, Known: true, Key: key(flow), Path: ways[0], Lost: lost, LostNow: uint32(now), Packets: came})
+	}
+	lose(10, 1, 1005, 5, 9000)
+	if s := x.Look(nil, &Known{}, at(10))[0]; *s.Value != 5 || s.Evidence.Why != "" {
+		t.Errorf("at first: %v, %q", *s.Value, s.Evidence.Why)
+	}
+	lose(11, 1, 1205, 3, 9800)
+	lose(11, 2, 20, 20, 50)
+	for _, second := range []float64{11, 35} {
+		s := x.Look(nil, &Known{}, at(second))[0]
+		if *s.Value != 225 || s.Unit != "packets" || s.Evidence.Why != "20 % of the packets of the flows that lost some: 2" || !s.Seen.Equal(at(11)) {
+			t.Errorf("%v %s, %q, last at %v", *s.Value, s.Unit, s.Evidence.Why, s.Seen)
+		}
+	}
+	lose(100, 1, 1300, 1, 9900)
+	if s := x.Look(nil, &Known{}, at(100))[0]; *s.Value != 1 {
+		t.Errorf("another loss: %v", *s.Value)
+	}
 }
 
 // TestLossOfTheSink: packets that the sink itself missed are no loss of the network, whichever is seen first; others are.

@@ -29,8 +29,9 @@ func (x *Network) Look(tables []*inspect.PendingQuery, k *Known, now time.Time) 
 	all = append(all, loops(tables, now)...)
 	full, slow := x.queues(tables, k, now)
 	all = append(all, full...)
-	all = append(all, x.slowHops(k, slow, now)...)
-	all = append(all, x.slowSegments(k, now)...)
+	slowNow := append(x.slowHops(k, slow, now), x.slowSegments(k, now)...)
+	x.keepWaiting(slowNow)
+	all = append(all, slowNow...)
 	return append(all, x.happened(now)...)
 }
 
@@ -52,14 +53,18 @@ func place(parts ...any) (all []problem.Part) {
 func (n *node) signs(id uint32, now time.Time) []problem.Sign {
 	switch {
 	case n.gone:
-		return []problem.Sign{{
+		s := problem.Sign{
 			Kind: problem.NodeGone, Key: fmt.Sprintf("node %d", id), Subject: "network", Place: place("node", id), What: "no packet comes through it any more; flows went elsewhere", Over: "packets come through the node again", Settle: settle, Since: n.seen,
 			Evidence: problem.Evidence{Why: "last seen " + n.seen.UTC().Format(time.RFC3339), Flows: slices.Clone(n.moved), From: n.from, To: n.to},
 			Todo:     "look at the node, and at its links to its neighbours",
-		}}
+		}
+		if n.movedFlows > 0 {
+			s.Value, s.Unit = new(float64(n.movedFlows)), "flows"
+		}
+		return []problem.Sign{s}
 	case now.Sub(n.movedLast) <= 2*quiet && !n.movedLast.IsZero():
 		return []problem.Sign{{
-			Kind: problem.PathChanged, Key: fmt.Sprintf("node %d", id), Subject: "network", Place: place("node", id), What: "flows leave it for another way", Over: "no more flows leave the node", Since: n.movedSince,
+			Kind: problem.PathChanged, Key: fmt.Sprintf("node %d", id), Subject: "network", Place: place("node", id), What: "flows leave it for another way", Over: "no more flows leave the node", Since: n.movedSince, Seen: n.movedLast,
 			Value: new(float64(n.movedFlows)), Unit: "flows", Evidence: problem.Evidence{Flows: slices.Clone(n.moved), From: n.from, To: n.to},
 			Todo: "look at the node and its links; the ways of now: intsink paths",
 		}}
@@ -96,18 +101,14 @@ const unknown = 1<<32 - 1
 // happened are losses and hop limits of the last seconds.
 func (x *Network) happened(now time.Time) (all []problem.Sign) {
 	if x.losses.count > 0 && !x.missedAt.IsZero() && x.losses.last.Sub(x.missedAt) <= ownLoss && x.missedAt.Sub(x.losses.last) <= ownLoss {
-		x.losses = recent{} // the sink's own, which has a problem of its own
+		x.losses = losses{} // the sink's own, which has a problem of its own
 	}
 	if l := &x.losses; l.count > 0 && now.Sub(l.last) <= quiet {
-		all = append(all, problem.Sign{
-			Kind: problem.LossBetween, Key: "loss", Subject: "network", Place: between(l.ways), What: "packets of flows are lost", Over: "no more packets are lost", Since: l.began,
-			Value: new(float64(l.count)), Unit: "reports", Evidence: problem.Evidence{Flows: slices.Clone(l.flows)},
-			Todo: "look at the segments that these flows share, and at drops of the nodes there",
-		})
+		all = append(all, l.sign())
 	}
 	if h := &x.hops; h.count > 0 && now.Sub(h.last) <= quiet {
 		all = append(all, problem.Sign{
-			Kind: problem.TooManyHops, Key: "hops", Subject: "network", Place: between(h.ways), What: "packets pass more hops than their INT source allows", Over: "packets pass fewer hops again", Since: h.began,
+			Kind: problem.TooManyHops, Key: "hops", Subject: "network", Place: between(h.ways), What: "packets pass more hops than their INT source allows", Over: "packets pass fewer hops again", Since: h.began, Seen: h.last,
 			Value: new(float64(h.count)), Unit: "reports", Evidence: problem.Evidence{Flows: slices.Clone(h.flows)},
 			Todo: "raise the source's Remaining Hop Count, or look for a detour",
 		})

@@ -65,6 +65,23 @@ func (s *sightings) through(since time.Time, nodes ...uint32) (flows []string) {
 	return flows
 }
 
+// keepWaiting has the flows in the evidence of signs that were there before: those that took longer lately are others, or none,
+// while nothing has changed. The caller holds x.mu.
+func (x *Network) keepWaiting(signs []problem.Sign) {
+	was := x.waiting
+	x.waiting = map[string][]string{}
+	for i := range signs {
+		s := &signs[i]
+		flows := slices.Clone(was[s.Key])
+		for _, f := range s.Evidence.Flows {
+			if len(flows) < maxFlows && !slices.Contains(flows, f) {
+				flows = append(flows, f)
+			}
+		}
+		s.Evidence.Flows, x.waiting[s.Key] = flows, flows
+	}
+}
+
 // hop is a way through a node.
 type hop struct {
 	node            uint32

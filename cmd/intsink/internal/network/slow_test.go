@@ -41,6 +41,12 @@ func TestSlowNode(t *testing.T) {
 	if s := signs[0]; *s.Value != 300_000 || *s.Usual != 3000 || !s.Since.Equal(at(10)) || len(s.Evidence.Flows) != 1 {
 		t.Errorf("%+v", s)
 	}
+	for flow := range 2 * maxSightings { // by another node: no room for who was first
+		x.Observe(&inspect.Notice{Time: at(11.5).UnixNano(), Events: event.HopLatency.Set(), Tracked: true, Known: true, Key: key(flow), Path: ways[0]})
+	}
+	if s := x.Look(nil, &Known{Slow: []usual.Slow{a, b}, Hops: used}, at(11.6)); !slices.Equal(s[0].Evidence.Flows, signs[0].Evidence.Flows) {
+		t.Errorf("its flows were %q, and are %q while it is slow", signs[0].Evidence.Flows, s[0].Evidence.Flows)
+	}
 	want(t, 12, x.Look(nil, &Known{Slow: []usual.Slow{a, b, c}, Hops: used}, at(12)), "slow_hop node 202")
 	want(t, 13, x.Look(nil, &Known{Slow: []usual.Slow{a}, Hops: used}, at(13)), "slow_hop node 202")
 	want(t, 14, x.Look(nil, &Known{Hops: used}, at(14)))

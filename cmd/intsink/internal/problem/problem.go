@@ -114,12 +114,31 @@ func (p *Problem) FlowsText() string {
 	return text
 }
 
+// flowsOf are what the flows of a kind's evidence have to do with it.
+var flowsOf = map[Kind]string{
+	SlowHop: "flows that cross it: ", SlowSegment: "flows that cross it: ", LossBetween: "flows that lost some: ", PathChanged: "flows that left it: ", NodeGone: "flows that left it: ",
+}
+
+// FlowsLine is FlowsText with what these flows have to do with it, "" where there are none.
+func (p *Problem) FlowsLine() string {
+	if text := p.FlowsText(); text != "" {
+		return flowsOf[p.Kind] + text
+	}
+	return ""
+}
+
 // Amount is the value beside what is usual, "" where there is none.
 func (p *Problem) Amount() string {
 	if p.Value == nil {
 		return ""
 	}
 	text := amount(*p.Value, p.Unit)
+	if p.Kind == SlowHop || p.Kind == SlowSegment {
+		text += " lately" // of its last slow packets; elsewhere stand medians and maxima
+	}
+	if p.Kind == LossBetween {
+		text += " lost"
+	}
 	if p.Usual != nil && *p.Usual > 0 {
 		text += fmt.Sprintf(", %s x its usual %s", ratio(*p.Value / *p.Usual), amount(*p.Usual, p.Unit))
 	}

@@ -116,7 +116,7 @@ func (l *List) gone(key string, t *trouble, now time.Time) (told []edge) {
 		return nil
 	}
 	if t.problem != nil {
-		told = l.end(t, t.state.well, "")
+		told = l.end(t, t.state.until(), "")
 	}
 	delete(l.trouble, key)
 	return told

@@ -270,3 +270,37 @@ func TestKindTurns(t *testing.T) {
 		t.Errorf("%d problems", len(l.ended))
 	}
 }
+
+// TestUntilItWasSeen: what is a problem for a while after it was seen last ended then, not when the while was over.
+func TestUntilItWasSeen(t *testing.T) {
+	l, at := New(slog.Default, nil), time.Date(2026, 11, 26, 9, 31, 44, 0, time.UTC)
+	l.log = func() *slog.Logger { return slog.New(slog.DiscardHandler) }
+	for s := range 40 {
+		var signs []Sign
+		if s < 30 {
+			signs = []Sign{{Kind: LossBetween, Since: at, Seen: at.Add(2 * time.Second)}}
+		}
+		l.Look("network", signs, at.Add(time.Duration(s)*time.Second))
+	}
+	if p := l.Answer().Items; len(p) != 1 || p[0].Until == nil || !p[0].Until.Equal(at.Add(2*time.Second)) {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestWords: places, amounts and flows as people read them.
+func TestWords(t *testing.T) {
+	between := []Part{{What: "from", ID: "201", Name: "spine"}, {What: "to", ID: "301"}}
+	for want, got := range map[string]string{
+		"between node spine (201) and node 301": (&Problem{Place: between}).Where(),
+		"node 301":                              (&Problem{Place: []Part{{What: "from", ID: "301"}, {What: "to", ID: "301"}}}).Where(),
+		"300us lately, 100 x its usual 3us":     (&Problem{Kind: SlowHop, Value: new(3e5), Usual: new(3e3), Unit: "ns"}).Amount(),
+		"6110 packets lost":                     (&Problem{Kind: LossBetween, Value: new(6110.0), Unit: "packets"}).Amount(),
+		"flows that cross it: a b":              (&Problem{Kind: SlowHop, Evidence: Evidence{Flows: []string{"a", "b"}}}).FlowsLine(),
+		"flows that left it: a and 13 more":     (&Problem{Kind: NodeGone, Value: new(14.0), Unit: "flows", Evidence: Evidence{Flows: []string{"a"}}}).FlowsLine(),
+		"":                                      (&Problem{Kind: SlowHop}).FlowsLine(),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

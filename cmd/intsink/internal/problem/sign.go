@@ -21,6 +21,7 @@ type Sign struct {
 	Value, Usual *float64
 	Unit         string
 	Since        time.Time     // zero: since it was seen in two looks in a row
+	Seen         time.Time     // when what shows it was seen last; zero: at this look
 	Settle       time.Duration // how long it has to be well before the problem ends
 	Told         bool          // whoever found it logs it
 }

@@ -8,6 +8,7 @@ import "time"
 type standing struct {
 	looks  int           // in a row at which it was wrong
 	well   time.Time     // since when it is well; zero: it is wrong
+	seen   time.Time     // what showed it last; zero: the last look at which it was wrong
 	settle time.Duration // how long it has to be well
 }
 
@@ -21,7 +22,7 @@ func (l *List) state(t *trouble, s *Sign, now time.Time) []edge {
 		t.state = &standing{}
 	}
 	t.state.looks++
-	t.state.well, t.state.settle = time.Time{}, s.Settle
+	t.state.well, t.state.seen, t.state.settle = time.Time{}, s.Seen, s.Settle
 	if t.problem != nil {
 		p, turned := t.problem, t.problem.Kind != s.Kind
 		p.Value, p.Usual, p.Unit, p.What, p.Todo, p.Evidence, p.Place = s.Value, s.Usual, s.Unit, s.What, s.Todo, s.Evidence.bounded(), append([]Part{}, s.Place...)
@@ -42,6 +43,14 @@ func (l *List) state(t *trouble, s *Sign, now time.Time) []edge {
 		since = now
 	}
 	return l.begin(t, s.problem(since), now)
+}
+
+// until is when it was over.
+func (s *standing) until() time.Time {
+	if s.seen.IsZero() {
+		return s.well
+	}
+	return s.seen
 }
 
 // settled tells whether a state that is well has been so for long enough.

@@ -57,6 +57,9 @@ func TestNetworkLook(t *testing.T) {
 		if late := x.Since.Sub(begins[word]); !strings.HasPrefix(x.Where(), want.where) || late < -2*time.Second || late > 2*time.Second || (x.Until == nil) != want.lasts {
 			t.Errorf("%s: %s at %s, %v later, until %v", word, x.Kind, x.Where(), late, x.Until)
 		}
+		if x.Kind == problem.LossBetween && (*x.Value < 500 || x.Unit != "packets" || !strings.Contains(x.Evidence.Why, "% of the packets") || x.Where() != "between node 201 and node 301") {
+			t.Errorf("%s %s, %q", x.Where(), x.Amount(), x.Evidence.Why)
+		}
 		if x.Kind == problem.QueueCongested && (len(x.Evidence.Culprits) == 0 || !strings.Contains(x.Evidence.Culprits[0].Flow, ":40055-")) {
 			t.Errorf("the queue is filled by %+v", x.Evidence.Culprits)
 		}

@@ -84,7 +84,7 @@ func problemLines(a *problem.Answer, now time.Time, book *names.Book) (lines []s
 func Paragraphs(problems []*problem.Problem, now time.Time, book *names.Book) (lines []string) {
 	for _, p := range problems {
 		lines = append(lines, problemTitle(p, now)...)
-		for _, text := range []string{p.Amount(), p.Evidence.Why, p.FlowsText(), filledBy(&p.Evidence), waiting(&p.Evidence), hosts(&p.Evidence, book), way(&p.Evidence, book), p.Todo} {
+		for _, text := range []string{p.Amount(), p.Evidence.Why, p.FlowsLine(), filledBy(&p.Evidence), waiting(&p.Evidence), hosts(&p.Evidence, book), way(&p.Evidence, book), p.Todo} {
 			if text != "" {
 				lines = append(lines, wrap(text, "    ", width80)...)
 			}
@@ -153,7 +153,7 @@ func way(e *problem.Evidence, book *names.Book) string {
 	if e.From == "" && e.To == "" {
 		return ""
 	}
-	return fmt.Sprintf("before: %s; now: %s", book.Steps(e.From), book.Steps(e.To))
+	return fmt.Sprintf("for example from %s to %s", book.Steps(e.From), book.Steps(e.To))
 }
 
 // problemTitle says what is wrong, where, since when and for how long.

@@ -32,7 +32,7 @@ func TestProblems(t *testing.T) {
     ` + strings.Repeat("c", 70) + `,
     reason refused: reports are being lost (20:42:19 to 21:32:19 UTC, 50m)
     44 reports
-    before: 102 > 201; now: 102 > 202
+    for example from 102 > 201 to 102 > 202
 and 3 problems that there was no room for`
 	got := problemLines(a, at, nil)
 	if strings.Join(got, "\n") != want {

@@ -1,0 +1,64 @@
+// Losses: how many packets flows lost since that began, and what share of theirs that is.
+
+package network
+
+import (
+	"fmt"
+	"time"
+
+	"intsink/cmd/intsink/internal/problem"
+	"intsink/engine/aside/inspect"
+)
+
+// losses are those of the last seconds.
+type losses struct {
+	recent
+	packets uint64              // that were lost since it began
+	flows   map[string]lossFlow // that lost some; maxMoves at most
+}
+
+// lossFlow is what a flow had lost, and what of it had come, at its first and its last report.
+type lossFlow struct{ lost, came, lostNow, cameNow uint64 }
+
+// add takes up a report.
+func (l *losses) add(now time.Time, flow string, way []uint32, n *inspect.Notice) {
+	l.recent.add(now, flow, way)
+	if l.count == 1 { // it began
+		l.packets, l.flows = 0, map[string]lossFlow{}
+	}
+	f, known := l.flows[flow]
+	switch {
+	case known && n.Lost >= f.lostNow: // also what no report got here of
+		l.packets += n.Lost - f.lostNow
+	default:
+		l.packets += uint64(n.LostNow)
+		f = lossFlow{lost: n.Lost, came: n.Packets}
+	}
+	if f.lostNow, f.cameNow = n.Lost, n.Packets; known || len(l.flows) < maxMoves {
+		l.flows[flow] = f
+	}
+}
+
+// enough is how many packets a share is told of.
+const enough = 100
+
+// share says which part of their packets the flows lost, between the first and the last report of each; "": too few to say.
+func (l *losses) share() string {
+	lost, came := uint64(0), uint64(0)
+	for _, f := range l.flows {
+		lost, came = lost+f.lostNow-f.lost, came+f.cameNow-f.came
+	}
+	if lost+came < enough || lost == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2g %% of the packets of the flows that lost some: %d", 100*float64(lost)/float64(lost+came), len(l.flows))
+}
+
+// sign is that packets are lost.
+func (l *losses) sign() problem.Sign {
+	return problem.Sign{
+		Kind: problem.LossBetween, Key: "loss", Subject: "network", Place: between(l.ways), What: "packets of flows are lost", Over: "no more packets are lost", Since: l.began, Seen: l.last,
+		Value: new(float64(l.packets)), Unit: "packets", Evidence: problem.Evidence{Why: l.share(), Flows: append([]string{}, l.recent.flows...)},
+		Todo: "look at the segments that these flows share, and at drops of the nodes there",
+	}
+}
