@@ -56,6 +56,10 @@ type CoverageItem struct {
 	Places       int `json:"places"`        // hops and segments of the paths
 	Told         int `json:"told"`          // of places, how many had a sample in the time
 	WithoutUsual int `json:"without_usual"` // of those told, how many have no usual value yet
+
+	Since        *time.Time `json:"since,omitempty"`         // nothing of the time is known of before; absent: it begins later
+	BlindSeconds int        `json:"blind_seconds,omitempty"` // of the time after it, in which the sink saw nothing
+	Missed       uint64     `json:"missed,omitempty"`        // packets that the sink missed, in problems of this time
 }
 
 // PlaceItem is a hop or segment in the time.
@@ -113,6 +117,7 @@ func (in *API) incident(ctx context.Context, p *parameters) (any, error) {
 	in.addEpisodes(x)
 	in.addDepartures(x)
 	in.addProblems(x)
+	in.addBlind(x, now)
 	if x.judge(); x.Coverage.Flows == 0 && filters[0].Node != nil {
 		in.sayWhereNode(x, *filters[0].Node)
 	}

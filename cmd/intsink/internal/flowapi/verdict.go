@@ -33,7 +33,11 @@ func (x *Incident) judge() {
 		}
 	}
 	x.say("median of a step %s at most: %s, at %s", ns(*worst.WorstNs), times(worst), worst.Place)
-	x.say("%d of %d hops and segments told of this time, none was slow; no episode, no packet lost in this time", x.Coverage.Told, x.Coverage.Places)
+	lost := "no packet lost in this time"
+	if unseen := x.Coverage.Unseen(); unseen != "" {
+		x.Title, lost = "network normal in what the sink saw: look at the hosts", "no packet lost that the sink would have seen: "+unseen
+	}
+	x.say("%d of %d hops and segments told of this time, none was slow; no episode, %s", x.Coverage.Told, x.Coverage.Places, lost)
 }
 
 func (x *Incident) say(format string, args ...any) {

@@ -91,6 +91,9 @@ func text(x *flowapi.Incident, book *names.Book) string {
 	if c.WithoutUsual > 0 {
 		fmt.Fprintf(&b, ", of %d of them it is not learned yet what is usual", c.WithoutUsual)
 	}
+	if unseen := c.Unseen(); unseen != "" {
+		fmt.Fprintf(&b, "; %s", unseen)
+	}
 	fmt.Fprintf(&b, "; %d packets lost since these flows began\n", x.Lost)
 	if x.Recorded != nil {
 		b.WriteString(x.Recorded.Text(x.From))
@@ -102,7 +105,12 @@ func text(x *flowapi.Incident, book *names.Book) string {
 func paths(b *strings.Builder, x *flowapi.Incident, book *names.Book) {
 	var order []string
 	ids := map[string][]string{}
+	unknown := 0
 	for i := range x.Paths {
+		if len(x.Paths[i].Nodes) == 0 {
+			unknown++
+			continue
+		}
 		var nodes []uint32
 		for _, n := range x.Paths[i].Nodes {
 			nodes = append(nodes, n.Node)
@@ -120,7 +128,10 @@ func paths(b *strings.Builder, x *flowapi.Incident, book *names.Book) {
 			fmt.Fprintf(b, "\n%d paths: %s", len(ids[way]), way)
 		}
 	}
-	if len(order) > 0 {
+	if unknown > 0 {
+		fmt.Fprintf(b, "\n%s of unknown nodes", cli.Count(unknown, "path"))
+	}
+	if len(x.Paths) > 0 {
 		fmt.Fprintln(b)
 	}
 }
