@@ -336,6 +336,10 @@ func (b *browser) moved() {
 	b.wait(`document.querySelector('.node.gone.wrong[data-node="203"]') && document.querySelector('.edge[data-edge="203 301"]').classList.contains('gone') && document.querySelector('.edge[data-edge="103 204"]').classList.contains('fresh')`)
 	b.wait(`[...document.querySelectorAll('caption')].some(c => c.innerText.startsWith('Flows that took another way'))`)
 	b.wait(`[...document.querySelectorAll('tr')].some(r => r.innerText.includes('101 › 204 › 301') && r.innerText.includes('changed'))`)
+	b.wait(`(() => { // no label is cut
+		const map = document.querySelector('.map svg').getBoundingClientRect();
+		return [...document.querySelectorAll('.map text')].every(x => x.getBoundingClientRect().left >= map.left && x.getBoundingClientRect().right <= map.right);
+	})()`)
 	b.axe("a map with ghosts")
 	b.picture("paths")
 	b.js(`document.documentElement.dataset.theme = 'dark'`)

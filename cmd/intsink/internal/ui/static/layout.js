@@ -1,5 +1,5 @@
 // The places of nodes and edges of the path map.
-const rowHeight = 84, margin = 50;
+const rowHeight = 84, margin = 62;
 
 // layout takes paths {id, flows, nodes} and how wide the map may be, and returns {width, height, nodes: [{id, x, y}],
 // edges: [{from, to, x1, y1, x2, y2, width, flows, paths}]}. A path without flows: nothing takes it any more.
@@ -17,7 +17,7 @@ export function layout(paths, room) {
   const ids = [...new Set(paths.flatMap((p) => p.nodes))];
   const column = columns(ids, [...edges.values()]);
   const rows = new Map(), last = Math.max(0, ...column.values());
-  const columnWidth = Math.max(room < 600 ? 130 : 170, Math.min(300, (room - 2 * margin) / Math.max(1, last)));
+  const columnWidth = Math.max(room < 600 ? 110 : 170, Math.min(300, (room - 2 * margin) / Math.max(1, last)));
   const nodes = ids.sort((a, b) => column.get(a) - column.get(b) || a - b).map((id) => {
     const c = column.get(id);
     const row = rows.get(c) || 0;
