@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-
 )
 
 // argsVar makes the test binary a process that starts EAL with these arguments
