@@ -99,7 +99,7 @@ bench-throughput: bench-tools ## search for the rate without loss and with 0.5 %
 	$(THROUGHPUT) $(BENCH)
 
 bench-results: bench-tools ## run bench-all, bench-latency and bench-throughput with few rounds and write bench/RESULTS.md: 12 minutes, on a quiet machine (ROUNDS=2)
-	scripts/deps.sh bench
+	scripts/deps.sh bench ovs
 	bin/bench/compare --testpmd io,macswap,5tswap,csum,ovs --rows all --rounds $(or $(ROUNDS),2) --seconds 1s --warmup 300ms --instructions bin/bench/instructions --results bench/RESULTS.md
 	bin/bench/instructions --growth --results bench/RESULTS.md
 	bin/bench/latency --seconds 2s --results bench/RESULTS.md

@@ -29,7 +29,8 @@ test=(
 vm=(qemu-system-x86 debootstrap openssh-client iproute2)
 
 # The search of bench/throughput.py: one package of PyPI, into bin/bench/python.
-bench=(python3-pip openvswitch-switch-dpdk)
+bench=(python3-pip)
+ovs=(openvswitch-switch-dpdk) # whose service starts with it
 search=mlrsearch==1.2.1
 
 [[ $# -gt 0 ]] || set -- test
@@ -40,8 +41,9 @@ for what in "$@"; do
 	deb) packages+=("${deb[@]}") ;;
 	test) packages+=("${test[@]}") ;;
 	bench) packages+=("${bench[@]}") ;;
+	ovs) packages+=("${ovs[@]}") ;;
 	vm) packages+=("${vm[@]}") ;;
-	*) echo "usage: deps.sh [build|demo|deb|test|bench|vm]..." >&2; exit 2 ;;
+	*) echo "usage: deps.sh [build|demo|deb|test|bench|ovs|vm]..." >&2; exit 2 ;;
 	esac
 done
 

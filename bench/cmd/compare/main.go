@@ -31,7 +31,7 @@ func run() error {
 	flag.DurationVar(&s.measure, "seconds", 2*time.Second, "measured interval of each run")
 	flag.StringVar(&s.profile, "profile", "", "write a CPU profile of intsink's last run to this file (slows that run)")
 	rounds := flag.Int("rounds", 3, "how often every program runs")
-	modes := flag.String("testpmd", "io,macswap,5tswap,csum", "forwarding modes of testpmd on the first input, besides io; ovs is Open vSwitch (scripts/deps.sh bench installs it)")
+	modes := flag.String("testpmd", "io,macswap,5tswap,csum", "forwarding modes of testpmd on the first input, besides io; ovs is Open vSwitch (scripts/deps.sh ovs installs it)")
 	only := flag.String("rows", "", "rows, comma separated, or all: "+strings.Join(taskNames(), ","))
 	stepper := flag.String("instructions", "", "binary of bench/cmd/instructions; empty: instructions are not counted by stepping")
 	file := flag.String("results", "", "also replace the section compare of this file")

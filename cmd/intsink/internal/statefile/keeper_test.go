@@ -2,6 +2,7 @@ package statefile
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,30 +12,30 @@ import (
 // written is tried again; Stop writes a last time.
 func TestKeeper(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		written, fail := 0, false
+		var written atomic.Int32
+		var fail atomic.Bool
 		save := func() error {
-			if fail {
+			if fail.Load() {
 				return errors.New("no space left on device")
 			}
-			written++
+			written.Add(1)
 			return nil
 		}
 		k := Keep("the test", save)
-		expect := func(what string, n int) {
+		expect := func(what string, want int32) {
 			t.Helper()
 			synctest.Wait()
-			if written != n {
-				t.Errorf("%s: written %d times, want %d", what, written, n)
+			if n := written.Swap(0); n != want {
+				t.Errorf("%s: written %d times, want %d", what, n, want)
 			}
-			written = 0
 		}
 		k.Changed()
 		expect("changed", 1)
 		time.Sleep(time.Hour)
 		expect("not changed", 0)
-		fail = true
+		fail.Store(true)
 		k.Changed()
-		fail = false
+		fail.Store(false)
 		time.Sleep(tryAgain + time.Second)
 		expect("after a failure", 1)
 		if !k.Stop() {
