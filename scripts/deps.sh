@@ -3,7 +3,7 @@
 # and a Go toolchain as new as go.mod asks. Does nothing, and needs no root,
 # where all is there. Debian 12 and 13.
 #
-#   scripts/deps.sh [build|demo|deb|test|bench|vm]...   for what; test, the default, is all but bench and vm
+#   scripts/deps.sh [build|demo|deb|test|bench|ovs|vm]...   for what; test, the default, is all but bench, ovs and vm
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -30,8 +30,10 @@ vm=(qemu-system-x86 debootstrap openssh-client iproute2)
 
 # The search of bench/throughput.py: one package of PyPI, into bin/bench/python.
 bench=(python3-pip)
-ovs=(openvswitch-switch-dpdk) # whose service starts with it
 search=mlrsearch==1.2.1
+
+# The switch beside which `make bench-results` measures; its service starts when it is installed.
+ovs=(openvswitch-switch-dpdk)
 
 [[ $# -gt 0 ]] || set -- test
 for what in "$@"; do
