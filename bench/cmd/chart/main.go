@@ -17,6 +17,7 @@ import (
 var bars = []struct{ row, text string }{
 	{"testpmd io", "testpmd: forward, look at nothing"},
 	{"testpmd 5tswap", "testpmd: swap addresses and ports"},
+	{"Open vSwitch", "Open vSwitch: look flows up, clear a field"},
 	{"testpmd csum", "testpmd: parse, compute checksums"},
 	{"intsink not INT", "intsink: packets without INT"},
 	{"intsink strip only", "intsink: remove INT"},

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -34,13 +36,20 @@ func (p *Intsink) Visit() error {
 // Address returns where its HTTP endpoint listens.
 func (p *Intsink) Address() string { return strings.TrimPrefix(p.url, "http://") }
 
-// Stream reads what a path answers without end, until ctx is done.
+// streams counts calls of Stream.
+var streams atomic.Uint32
+
+// Stream reads what a path answers without end, until ctx is done. Each comes from an address of its own, 127.0.0.2 and
+// up, as browsers on desks do: the sink gives one address few streams.
 func (p *Intsink) Stream(ctx context.Context, path string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, nil)
 	if err != nil {
 		return err
 	}
-	response, err := client.Do(request)
+	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+streams.Add(1)%250))}}
+	browser := http.Transport{DialContext: from.DialContext}
+	defer browser.CloseIdleConnections()
+	response, err := browser.RoundTrip(request)
 	if err != nil {
 		return err
 	}
