@@ -23,8 +23,8 @@ type Counter struct {
 
 // Top is flows with their sums, in no order. It holds no pointer.
 type Top struct {
-	counters [Counters]Counter
-	sums     [Counters]uint64     // of the counters, in place of their own
+	counters [Counters]Counter    // their Sum is not used: sums has it
+	sums     [Counters]uint64     // of the counters
 	tags     [Counters / 4]uint64 // 16 bits of each counter's flow, to find it without a look at all
 	used     int
 	Total    uint64 // of all flows

@@ -27,9 +27,9 @@ type curve struct {
 var curves = []curve{
 	{"hops", "hops in each packet", []int{1, 2, 3, 4, 6, 8, 10, 12}, func(r *row, n int) { r.traffic.Hops, r.traffic.Size = n, 138+20*max(0, n-3) }},
 	{"bytes", "bytes of a packet", []int{138, 512, 1400, 1900}, func(r *row, n int) { r.traffic.Size = n }},
-	{"watches", "watches, of which the last one takes the packets", []int{1, 10, 50, 100, 200}, manyWatches},
-	{"rules", "rules of mitigation, none of which takes a packet", []int{0, 1, 10, 100, mitigate.MaxRules}, manyRules},
-	{"links", "links, of which one has packets", []int{1, 2, 4, 8, 16, 32}, func(r *row, n int) { r.links = n }},
+	{"watches", "watches; the last one selects the packets", []int{1, 10, 50, 100, 200}, manyWatches},
+	{"rules", "rules of mitigation; none selects a packet", []int{0, 1, 10, 100, mitigate.MaxRules}, manyRules},
+	{"links", "links; one has packets", []int{1, 2, 4, 8, 16, 32}, func(r *row, n int) { r.links = n }},
 }
 
 // manyWatches puts n-1 watches of other destinations in front of the watch of all.

@@ -18,9 +18,9 @@ const Vswitchd = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 
 // OVS is a running Open vSwitch with one bridge, and its database: processes, files and sockets of its own.
 type OVS struct {
-	dir             string
-	database, vswit *exec.Cmd
-	ended           []func()
+	dir              string
+	database, daemon *exec.Cmd
+	ended            []func()
 }
 
 // StartOVS starts Open vSwitch and returns when it forwards from the network's device to the host's.
@@ -39,7 +39,7 @@ func StartOVS(s *Setup, port int) (o *OVS, err error) {
 	if err := o.startDatabase(s); err != nil {
 		return o, err
 	}
-	if o.vswit, err = o.start(Vswitchd, "unix:"+o.socket(), "--no-chdir", "--log-file="+o.log(), "-vconsole:off"); err != nil {
+	if o.daemon, err = o.start(Vswitchd, "unix:"+o.socket(), "--no-chdir", "--log-file="+o.log(), "-vconsole:off"); err != nil {
 		return o, err
 	}
 	if err := o.say("ovs-vsctl", "--timeout=60", "--db=unix:"+o.socket(),
@@ -133,11 +133,11 @@ func (o *OVS) Read() (Reading, error) {
 }
 
 // PID is the process of ovs-vswitchd.
-func (o *OVS) PID() int { return o.vswit.Process.Pid }
+func (o *OVS) PID() int { return o.daemon.Process.Pid }
 
 // Stop kills both processes: they keep nothing that is needed again.
 func (o *OVS) Stop() error {
-	for _, c := range []*exec.Cmd{o.vswit, o.database} {
+	for _, c := range []*exec.Cmd{o.daemon, o.database} {
 		if c != nil && c.Process != nil {
 			c.Process.Kill()
 			c.Wait()

@@ -24,7 +24,7 @@ type Notice struct {
 	WasOn   bool // Was is set
 	Was     Path // of a path_change: the flow's path before
 
-	Lost, Packets uint64 // of a loss: what the flow lost and what of it came, since it began
+	Lost, Packets uint64 // of a loss: how many packets of the flow were lost, and how many arrived, since it began
 	LostNow       uint32 // of Lost, what this report tells
 }
 

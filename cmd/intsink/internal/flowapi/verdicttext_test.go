@@ -152,8 +152,9 @@ func TestRecordedCommand(t *testing.T) {
 	}
 }
 
-// TestNodeThatFlowsLeft: a node that is gone, or was, is told of the flows that left it, by what the problem, the changes of paths or
-// the flow itself remembers, and of those that pass it; it is never slow. What left it long before has nothing to do with it.
+// TestNodeThatFlowsLeft: the answer about a flow names a node that is gone, or was, if the flow passes it or has left it: the
+// problem, the changes of paths or the flow itself say so. Such a node is never called slow. A flow that left it long before
+// has nothing to do with it.
 func TestNodeThatFlowsLeft(t *testing.T) {
 	since := time.Date(2026, 11, 26, 9, 20, 0, 0, time.UTC)
 	way := func(nodes ...uint32) (p inspect.Path) {

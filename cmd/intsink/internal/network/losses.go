@@ -17,7 +17,7 @@ type losses struct {
 	flows   map[string]lossFlow // that lost some; maxMoves at most
 }
 
-// lossFlow is what a flow had lost, and what of it had come, at its first and its last report.
+// lossFlow has how many packets of a flow were lost and how many had arrived, at its first loss report and at its last one.
 type lossFlow struct{ lost, came, lostNow, cameNow uint64 }
 
 // add takes up a report.
@@ -39,7 +39,7 @@ func (l *losses) add(now time.Time, flow string, way []uint32, n *inspect.Notice
 	}
 }
 
-// enough is how many packets a share is told of.
+// enough is the least number of packets, lost and arrived, that share makes a percentage of.
 const enough = 100
 
 // share says which part of their packets the flows lost, between the first and the last report of each; "": too few to say.
@@ -51,7 +51,12 @@ func (l *losses) share() string {
 	if lost+came < enough || lost == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.2g %% of the packets of the flows that lost some: %d", 100*float64(lost)/float64(lost+came), len(l.flows))
+	percent := 100 * float64(lost) / float64(lost+came)
+	text := fmt.Sprintf("%.2g", percent)
+	if percent >= 10 { // %g has an exponent from 99.5 on
+		text = fmt.Sprintf("%.0f", percent)
+	}
+	return fmt.Sprintf("%s %% of the packets of the flows that lost some: %d", text, len(l.flows))
 }
 
 // sign is that packets are lost.
