@@ -14,8 +14,9 @@ func newConfirmCommand() *cobra.Command {
 	var back bool
 	cmd := &cobra.Command{
 		Use:   "confirm [--back] [--socket PATH | --config FILE | --url URL [--token-file FILE] [--ca FILE]] [--format text|json]",
-		Short: "Keep a configuration that intsink reload --confirm has put on trial",
-		Long: `Keep the configuration that is on trial, or with --back return to the one before it at
+		Short: "Keep a configuration, or a program, that is on trial",
+		Long: `Keep the configuration that intsink reload --confirm has put on trial, or the program that
+intsink upgrade has, which is then installed. With --back return to the one before it at
 once.
 
 Exit codes: 0 done, 1 there is no trial, or the sink does not answer, 2 wrong usage.`,
@@ -27,7 +28,7 @@ Exit codes: 0 done, 1 there is no trial, or the sink does not answer, 2 wrong us
 		},
 	}
 	o.Sink.RegisterControl(cmd)
-	cmd.Flags().BoolVar(&back, "back", false, "return to the configuration before the trial")
+	cmd.Flags().BoolVar(&back, "back", false, "return to what was before the trial")
 	o.Sink.RegisterFormat(cmd, "a line for each change")
 	return cmd
 }

@@ -462,7 +462,7 @@ func TestPageShowsWhatIsOtherwise(t *testing.T) {
 	b.wait(`/^mode strip since 2\S+Z: asked for strip by /.test(document.querySelector('.notice')?.innerText)`)
 	trial := write(t, filepath.Join(t.TempDir(), "new.hcl"), strings.Replace(text, "sample = 100", "sample = 50", 1))
 	must(t, "reload", "--socket", socket, "--config", trial, "--confirm", "10m")
-	b.wait(`/^the configuration is on trial: generation 1 comes back at 2\S+Z unless /.test(document.querySelectorAll('.notice')[1]?.innerText)`)
+	b.wait(`/^on trial: generation 1 comes back at 2\S+Z unless /.test(document.querySelectorAll('.notice')[1]?.innerText)`)
 	must(t, "mode", "full", "--socket", socket)
 	if _, stderr, code := intsink(t, "confirm", "--socket", socket); code != 0 && !unpolled(stderr) { // which ends a trial, too
 		t.Error(stderr)

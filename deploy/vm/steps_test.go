@@ -104,6 +104,7 @@ func TestMachine(t *testing.T) {
 		{"boot: driverctl's overrides, by itself; a link is down", true, bootBound},
 		{"boot: no hugepages, no name server, a full disk, a wrong clock", true, bootPoor},
 		{"upgrade while it runs, and back", false, upgrade},
+		{"intsink upgrade: a newer package, one that breaks, a power cut meanwhile", false, upgradeOnTrial},
 		{"purge", false, purge},
 	} {
 		if *short && s.long {
@@ -458,6 +459,56 @@ func upgrade(t *testing.T, m *machine) {
 	if now := m.sh(t, "pidof intsink"); now != pid {
 		t.Errorf("the installation ended process %s: now it is %s", pid, now)
 	}
+	m.sh(t, "systemctl restart intsink")
+	m.until(t, time.Minute, ready, "ok")
+	exchange(t, "igb", "virtio", ordered(t, 200))
+}
+
+// upgradeOnTrial upgrades with a way back. The machine has no way to apt's servers, which a package of the same dependencies
+// does not want.
+func upgradeOnTrial(t *testing.T, m *machine) {
+	m.with(t, configuration("1", "", first...))
+	m.sh(t, `cd /root && rm -rf newer && dpkg-deb -R debs/intsink_*.deb newer && cp newer/usr/bin/intsink /usr/local/bin/good &&
+		sed -i 's/^Version: .*/Version: 98/' newer/DEBIAN/control && dpkg-deb --root-owner-group -Zgzip -b newer newer.deb >/dev/null`)
+	broken := `#!/bin/sh
+case $1 in run) ;; *) exec /usr/local/bin/good "$@";; esac
+/usr/local/bin/good "$@" & sleep 20; kill -9 $!; exit 3`
+	m.write(t, "/root/newer/usr/bin/intsink", broken)
+	m.sh(t, `cd /root && sed -i 's/^Version: .*/Version: 99/' newer/DEBIAN/control && dpkg-deb --root-owner-group -Zgzip -b newer broken.deb >/dev/null; rm -rf newer`)
+	const version = "dpkg-query -Wf '${Version}' intsink"
+	before, pid := m.sh(t, version), m.sh(t, "systemctl show --property=MainPID --value intsink")
+
+	out, err := m.try("intsink upgrade /root/broken.deb 2>&1")
+	if err == nil || !strings.Contains(out, "it ended (exit status 3)") {
+		t.Errorf("a program that breaks: %v\n%s", err, out)
+	}
+	m.until(t, time.Minute, ready, "ok")
+	m.until(t, 10*time.Second, "intsink status; intsink problems", "it was on trial, and the program before it came back")
+	if now := m.sh(t, version); now != before {
+		t.Errorf("package %s is installed, not %s", now, before)
+	}
+	exchange(t, "igb", "virtio", ordered(t, 200))
+
+	m.sh(t, "intsink upgrade /root/newer.deb --confirm 1h")
+	m.until(t, time.Minute, ready, "ok")
+	if now := m.sh(t, "systemctl show --property=MainPID --value intsink; systemctl is-active intsink"); !strings.HasPrefix(now, pid) {
+		t.Errorf("systemd's process is %s, not %s", now, pid)
+	}
+	exchange(t, "igb", "virtio", ordered(t, 200))
+	boot := strings.TrimSpace(m.sh(t, "cat /proc/sys/kernel/random/boot_id"))
+	m.monitor(t, "system_reset")
+	m.booted(t, boot)
+	m.started(t)
+	if now := m.sh(t, version+"; intsink status"); !strings.HasPrefix(now, before) || strings.Contains(now, "on trial") {
+		t.Errorf("after a power cut:\n%s", now)
+	}
+
+	out = m.sh(t, "intsink upgrade /root/newer.deb 2>&1")
+	if now := m.sh(t, version); now != "98" || !strings.Contains(out, "confirmed and installed") {
+		t.Errorf("package %s: %s", now, out)
+	}
+	m.until(t, 10*time.Second, "readlink /proc/$(systemctl show --property=MainPID --value intsink)/exe; pidof intsink | wc -w", "/usr/bin/intsink\n1\n")
+	exchange(t, "igb", "virtio", ordered(t, 200))
 	m.sh(t, "systemctl restart intsink")
 	m.until(t, time.Minute, ready, "ok")
 	exchange(t, "igb", "virtio", ordered(t, 200))

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/user"
 	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -67,8 +68,32 @@ func Claim(what string) (release func(), holder string, err error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("lock %s: %w", address, err)
 	}
+	claims.Lock()
+	claims.all[l] = true
+	claims.Unlock()
 	go answerLock(l)
-	return func() { l.Close() }, "", nil
+	return func() {
+		l.Close()
+		claims.Lock()
+		defer claims.Unlock()
+		delete(claims.all, l)
+	}, "", nil
+}
+
+// claims are those of this process.
+var claims = struct {
+	sync.Mutex
+	all map[net.Listener]bool
+}{all: map[net.Listener]bool{}}
+
+// ReleaseAll releases all that this process has claimed: another one takes its place.
+func ReleaseAll() {
+	claims.Lock()
+	defer claims.Unlock()
+	for l := range claims.all {
+		l.Close()
+	}
+	clear(claims.all)
 }
 
 // packagedUser is whom the packaged unit runs the sink as.

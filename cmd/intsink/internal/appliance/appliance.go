@@ -23,6 +23,7 @@ import (
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/statefile"
+	"intsink/cmd/intsink/internal/upgrade"
 	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
 	"intsink/dpdk/eal"
@@ -34,23 +35,26 @@ import (
 // They stop in reverse, so that all leaves that came: no packet comes any more when the exporters end,
 // and nobody uses ports and memory when they go.
 func (a *Appliance) parts() []part {
-	return []part{
-		a.startDPDK,
-		a.openPools, // stops: no mbuf is missing
+	first := []part{a.startDPDK, a.openPools, a.awaitTurn} // pools stop: no mbuf is missing
+	if a.turn != nil && a.turn.Early {
+		first = []part{a.awaitTurn, a.startDPDK, a.openPools}
+	}
+	return append(first,
 		a.openPorts,
 		a.startExporters, // stops: they send what they were handed
 		a.makeWorkers,
 		a.makeMitigation,
 		a.makeModes,
-		a.startServing,
-		a.startGauges,
 		a.startPolling, // stops: reports that are open are handed to the exporters
+		a.startServing, // what is served may take a while to read: packets pass meanwhile
+		a.startGauges,
 		a.startNames,
 		a.startLate,
 		a.startModes,
 		a.startProblems,
 		a.startNotifying, // stops: systemd knows that the sink stops
-	}
+		a.startTrial,
+	)
 }
 
 // part starts a part. stop ends it, or after an error what there is of it; nil: nothing is to be done.
@@ -87,11 +91,18 @@ type Appliance struct {
 	names      *collectorNames
 	service    service
 
-	begin    failopen.Asked // the mode that the sink begins in
-	bypass   bypass
-	stopping atomic.Bool
-	stops    []func() // of the parts that have started
-	leaked   error    // mbufs that are missing
+	begin      failopen.Asked                 // the mode that the sink begins in
+	hugepages  bool                           // DPDK uses them
+	beginAgain func() (failopen.Asked, error) // begin, as it is when another program hands over
+	turn       *upgrade.Turn                  // of a program that took the place of another; nil: it did not
+	ends       chan struct{}                  // closed when the sink is to stop by itself
+	bypass     bypass
+	stopping   atomic.Bool
+
+	successor atomic.Pointer[upgrade.Successor] // the program that takes over; nil: none does
+
+	stops  []func() // of the parts that have started
+	leaked error    // mbufs that are missing
 }
 
 // inForce is what the workers work by, and guards it: it is held while a configuration or mode is put into
@@ -106,7 +117,7 @@ type inForce struct {
 // newAppliance makes an appliance that start starts. Reloads read path again, whose SHA-256 was sum when c was
 // read. The workers begin in the mode of begin.
 func newAppliance(c *conf.Config, path, sum, version string, begin failopen.Asked) *Appliance {
-	a := &Appliance{version: version, degraded: degraded.New(time.Now, slog.Default), service: service{to: notify.New(os.Getenv)}, path: path, clock: eal.Nanotime}
+	a := &Appliance{version: version, degraded: degraded.New(time.Now, slog.Default), service: service{to: notify.New(os.Getenv)}, path: path, clock: eal.Nanotime, ends: make(chan struct{})}
 	a.config.Store(c)
 	a.begin = begin
 	a.inForce.mode, a.inForce.adopted = begin.Mode, reading{now: time.Now()}

@@ -54,7 +54,7 @@ func (a *Appliance) stateLine() string {
 		line += ", mode " + m.Mode + ": " + m.Why
 	}
 	if t := a.control.State.Trial(); t != nil {
-		line += ", configuration on trial until " + t.Until.Format(time.RFC3339)
+		line += ", on trial until " + t.Until.Format(time.RFC3339)
 	}
 	return line
 }

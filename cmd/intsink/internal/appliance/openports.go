@@ -28,6 +28,7 @@ func (p *appliancePort) queue(w int) queue { return p.device.queue(w) }
 // stops its link and no other; beside the links, it is opened later. What the configuration has wrong is an error.
 func (a *Appliance) openPorts(c *conf.Config) (stop func(), err error) {
 	stop = func() {
+		a.giveTurn(c)
 		for _, p := range a.ports { // all, before any is closed: see eal.SettleInterrupts
 			p.device.stop()
 		}

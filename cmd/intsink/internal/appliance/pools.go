@@ -53,11 +53,40 @@ func AvailableMiB() int {
 			}
 		}
 	}
-	limit, _ := os.ReadFile("/sys/fs/cgroup/memory.max") // absent, or "max": unlimited
-	if b, err := strconv.Atoi(strings.TrimSpace(string(limit))); err == nil {
-		free = min(free, b>>20)
+	own := ownCgroup()
+	for _, group := range []string{"", own} {
+		limit, err := mib("/sys/fs/cgroup" + group + "/memory.max") // absent, or "max": unlimited
+		used, _ := mib("/sys/fs/cgroup" + group + "/memory.current")
+		if err == nil {
+			free = min(free, limit-used)
+		}
 	}
 	return free
+}
+
+// ownCgroup is the path of this process's control group (cgroups(7)); "" where it cannot be told.
+func ownCgroup() string {
+	text, _ := os.ReadFile("/proc/self/cgroup")
+	_, path, _ := strings.Cut(strings.TrimSpace(string(text)), "0::")
+	return path
+}
+
+// mib reads a number of bytes.
+func mib(file string) (int, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, err
+	}
+	b, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	return b >> 20, err
+}
+
+// residentMiB is how much memory this process has.
+func residentMiB() int {
+	var size, resident int
+	text, _ := os.ReadFile("/proc/self/statm")
+	fmt.Sscan(string(text), &size, &resident)
+	return resident * os.Getpagesize() >> 20
 }
 
 // enoughMemory fails where pools without hugepages would not fit. It would take

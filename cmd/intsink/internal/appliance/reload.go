@@ -71,10 +71,14 @@ func (a *Appliance) onTrial(r *control.Result) bool {
 	}
 	_, good := a.control.State.Last()
 	r.Generation, r.Time = good.Generation, time.Now().UTC()
-	r.Error = fmt.Sprintf("what is in force is on trial until %s: keep it with intsink confirm, or go back with intsink confirm --back, and then reload",
-		a.inForce.trial.info.Until.Format(time.RFC3339))
+	r.Error = a.inForce.trial.busy() + ", and then reload"
 	slog.Warn("reload refused", "by", r.By, "err", r.Error)
 	return true
+}
+
+// busy says what to do before anything else is put on trial.
+func (t *trial) busy() string {
+	return fmt.Sprintf("what is in force is on trial until %s: keep it with intsink confirm, or go back with intsink confirm --back", t.info.Until.Format(time.RFC3339))
 }
 
 // newResult returns the result of a reload that has only been asked for, by who; the fields that the

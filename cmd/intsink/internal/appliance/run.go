@@ -21,6 +21,7 @@ import (
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/statefile"
+	"intsink/cmd/intsink/internal/upgrade"
 	"intsink/conf"
 )
 
@@ -32,6 +33,12 @@ func Run(path, version, mode string, strict bool) error {
 
 func run(path, version, mode string, strict bool) error {
 	log := logging.Stderr()
+	if g := upgrade.GuardOf(os.Getenv); g != nil {
+		if c, _ := conf.LoadWithoutHosts(path); c != nil {
+			slog.SetDefault(slog.New(logging.New(c.Log, log)))
+		}
+		return g.Run()
+	}
 	c, diags := conf.LoadToRun(path)
 	if c == nil {
 		diags.WriteTo(log)
@@ -42,11 +49,17 @@ func run(path, version, mode string, strict bool) error {
 	signals := make(chan os.Signal, 64) // a stop waits behind as many reloads
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 	hook.ReapOrphans()
-	begin, err := failopen.Begin(mode, statefile.Dir(os.Getenv), time.Now())
+	turn, err := upgrade.MyTurn(os.Getenv)
+	if err != nil {
+		return notStarted(err)
+	}
+	beginning := func() (failopen.Asked, error) { return failopen.Begin(mode, statefile.Dir(os.Getenv), time.Now()) }
+	begin, err := beginning()
 	if err != nil {
 		return notStarted(fmt.Errorf("--mode: %w", err))
 	}
 	new := newAppliance(c, path, diags.SHA256, version, begin)
+	new.turn, new.beginAgain = turn, beginning
 	defer new.bypass.turn(new) // also after a start that failed, and where a second signal ends a stop
 	a, err := startOrStop(signals, func(ctx context.Context) (*Appliance, error) {
 		a, err := new.start(ctx)
@@ -64,7 +77,16 @@ func run(path, version, mode string, strict bool) error {
 	slog.Info("running", "version", version, "config", path, "node", c.Node.ID, "lcores", fmt.Sprint(c.DPDK.Lcores), "hugepages", c.DPDK.Hugepages,
 		"links", len(c.Links), "taps", len(c.Taps), "watches", len(c.Watches), "collectors", len(c.Collectors), "http", c.HTTP.Listen)
 	a.untilStop(signals)
-	return shutdown.Wait(a.Stop, signals, c.Bypass.Timeout+stopPatience, "reports that had not left are lost")
+	s := a.successor.Load()
+	stop := a.Stop
+	if s != nil {
+		stop = a.stopFor
+	}
+	err = shutdown.Wait(stop, signals, c.Bypass.Timeout+stopPatience, "reports that had not left are lost")
+	if s != nil && err == nil {
+		err = s.HandOver()
+	}
+	return err
 }
 
 // stopPatience is how long a stop may take besides turning the bypass switch.
@@ -79,10 +101,16 @@ func (a *Appliance) untilStop(signals <-chan os.Signal) {
 			a.Reload("SIGHUP", &control.Request{})
 		}
 	}()
-	for s := range signals {
-		if s != syscall.SIGHUP {
-			slog.Info("stopping", "signal", s.String())
+	for {
+		select {
+		case <-a.ends:
 			return
+		case s := <-signals:
+			if s != syscall.SIGHUP {
+				slog.Info("stopping", "signal", s.String())
+				a.successor.Store(nil)
+				return
+			}
 		}
 		select {
 		case reloads <- struct{}{}:

@@ -42,7 +42,9 @@ func (a *Appliance) startNotifying(*conf.Config) (stop func(), err error) {
 	stopLooking := repeat(serviceEvery, s.look)
 	return func() {
 		stopLooking()
-		s.to.Send(notify.Stopping("sending what is open"))
+		if a.successor.Load() == nil { // else the service goes on
+			s.to.Send(notify.Stopping("sending what is open"))
+		}
 	}, nil
 }
 

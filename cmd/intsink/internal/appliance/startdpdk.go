@@ -27,6 +27,7 @@ func (a *Appliance) startDPDK(c *conf.Config) (stop func(), err error) {
 	if err := eal.Init(args); err != nil {
 		return nil, err
 	}
+	a.hugepages = !slices.Contains(args, "--no-huge")
 	a.wallClock = eal.NewWallClock(nil)
 	return eal.Cleanup, keepOff(c.DPDK.Lcores)
 }

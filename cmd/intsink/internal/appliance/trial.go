@@ -1,5 +1,5 @@
-// Runs a configuration on trial: judges what workers report, goes back by itself unless
-// somebody confirms it.
+// Runs a configuration, or a new program, on trial: judges what workers report, goes back by itself
+// unless somebody confirms it.
 
 package appliance
 
@@ -19,10 +19,10 @@ import (
 // judgeEvery is how often a trial is looked at.
 const judgeEvery = 250 * time.Millisecond
 
-// trial is a configuration in force that goes by itself unless somebody confirms it.
+// trial is a configuration in force, or a program, that goes by itself unless somebody confirms it.
 type trial struct {
 	info control.Trial
-	was  *conf.Config   // comes back
+	was  *conf.Config   // comes back; nil: the program does that was before
 	of   control.Result // that it came into force with
 	done chan struct{}
 
@@ -46,6 +46,9 @@ func (a *Appliance) beginTrial(r *control.Result, q *control.Request, was *conf.
 // watchTrial ends t when its time is over, or a limit is exceeded.
 func (a *Appliance) watchTrial(t *trial) {
 	j := newJudge(&t.info, a.readingOf(t))
+	if t.was == nil {
+		j.start = t.first.now
+	}
 	tick := time.NewTicker(judgeEvery)
 	defer tick.Stop()
 	for {
@@ -78,13 +81,19 @@ func (a *Appliance) Confirm(who string, back bool) (*control.Result, error) {
 	case back:
 		return a.goBack(control.TrialBack, "asked for by "+who), nil
 	}
+	if t.was == nil {
+		if err := a.turn.Keep(); err != nil {
+			return nil, err
+		}
+	} else {
+		a.history.Ended("confirmed by " + who)
+	}
 	close(t.done)
 	a.inForce.trial = nil
 	a.control.State.EndTrial(control.TrialConfirmed, "confirmed by "+who, time.Now())
-	a.history.Ended("confirmed by " + who)
 	_, r := a.control.State.Last()
 	r.By, r.Trial, r.Note, r.Worse = who, nil, a.restartNote(r.SHA256), a.worse(t)
-	slog.Info("reload: confirmed", "by", who, "generation", r.Generation)
+	slog.Info("trial: confirmed", "by", who, "generation", r.Generation)
 	return &r, nil
 }
 
@@ -106,6 +115,9 @@ func (a *Appliance) goBack(end control.TrialEnd, why string) *control.Result {
 	t := a.inForce.trial
 	close(t.done)
 	a.inForce.trial = nil
+	if t.was == nil {
+		return a.leave(t, end, why)
+	}
 	a.history.Ended("went back: " + why)
 	ended := time.Now()
 	defer func() { a.control.State.EndTrial(end, why, ended) }() // after status, metrics and readiness describe the old configuration again
@@ -179,7 +191,8 @@ func (a *Appliance) reading() reading {
 type judge struct {
 	info  *control.Trial
 	began time.Time
-	since reading // the reading that the rate of reports is counted from; replaced once a second
+	start time.Time // of a new program; zero: a configuration is on trial
+	since reading   // the reading that the rate of reports is counted from; replaced once a second
 }
 
 func newJudge(t *control.Trial, first reading) *judge {
@@ -188,6 +201,17 @@ func newJudge(t *control.Trial, first reading) *judge {
 
 // gapsFrom is when all gaps that a reading knows are later than the beginning of the trial.
 const gapsFrom = 2 * time.Second
+
+// A start loses something until all is there: what began in its first seconds may take until startOver to be over.
+const (
+	startBegins = 10 * time.Second
+	startOver   = 30 * time.Second
+)
+
+// ofStart tells whether p is what the start of a program brings about, at time now.
+func (j *judge) ofStart(p *problem.Problem, now time.Time) bool {
+	return !j.start.IsZero() && p.Since.Before(j.start.Add(startBegins)) && (p.Until != nil || now.Before(j.start.Add(startOver)))
+}
 
 // look says why the trial ends, "" while it does not.
 func (j *judge) look(r reading) (end control.TrialEnd, why string) {
@@ -198,7 +222,7 @@ func (j *judge) look(r reading) (end control.TrialEnd, why string) {
 		return control.TrialStuck, r.stuck.Error()
 	}
 	for i := range r.worse {
-		if p := &r.worse[i]; p.ByChange() && !slices.Contains(j.info.Tolerate, p.Kind) {
+		if p := &r.worse[i]; p.ByChange() && !slices.Contains(j.info.Tolerate, p.Kind) && !j.ofStart(p, r.now) {
 			return control.TrialProblem, p.Line()
 		}
 	}

@@ -50,3 +50,32 @@ func TestJudge(t *testing.T) {
 		})
 	}
 }
+
+// TestStartsAreNoFault: what begins with a new program has half a minute to be over.
+func TestStartsAreNoFault(t *testing.T) {
+	start := time.Unix(1000, 0)
+	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
+	for _, c := range []struct {
+		name        string
+		since, over int // over 0: it is not
+		now         int
+		ends        bool
+	}{
+		{"at the start, not yet over", 1, 0, 29, false}, {"at the start, for good", 1, 0, 30, true}, {"at the start, and over", 9, 12, 300, false},
+		{"later", 10, 0, 12, true}, {"later, and over", 11, 15, 20, true},
+	} {
+		p := problem.Problem{Kind: problem.ReportsLost, Since: at(c.since)}
+		if c.over > 0 {
+			p.Until = new(at(c.over))
+		}
+		r := reading{now: at(c.now), worse: []problem.Problem{p}}
+		j := newJudge(&control.Trial{Until: at(600)}, reading{now: start})
+		j.start = start
+		if _, why := j.look(r); (why != "") != c.ends {
+			t.Errorf("%s: %q", c.name, why)
+		}
+		if _, why := newJudge(&control.Trial{Until: at(600)}, reading{now: start}).look(r); why == "" {
+			t.Errorf("%s: a reload has no start", c.name)
+		}
+	}
+}

@@ -54,9 +54,19 @@ func (o *Options) RegisterControl(cmd *cobra.Command) {
 	o.register(cmd, "file with the token that may write (http { token })")
 }
 
-func (o *Options) register(cmd *cobra.Command, token string) {
+// RegisterHere is RegisterControl for what is done on the sink's machine alone.
+func (o *Options) RegisterHere(cmd *cobra.Command) {
+	o.Control = true
+	o.registerPlace(cmd)
+}
+
+func (o *Options) registerPlace(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.Config, "config", "", "configuration of the running sink, a file or a folder, which says where it listens")
 	cmd.Flags().StringVar(&o.Socket, "socket", "", "unix socket of the running sink (default "+installedSocket+" where it may be opened)")
+}
+
+func (o *Options) register(cmd *cobra.Command, token string) {
+	o.registerPlace(cmd)
 	cmd.Flags().StringVar(&o.URL, "url", "", "HTTP endpoint of the running sink (default "+defaultURL+" where there is no such socket)")
 	cmd.Flags().StringVar(&o.TokenFile, "token-file", "", "with --url: "+token)
 	cmd.Flags().StringVar(&o.CA, "ca", "", "with --url https://...: PEM file of the authority that signed the sink's certificate (default the system's)")

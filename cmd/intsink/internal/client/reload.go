@@ -17,6 +17,7 @@ import (
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/intsink/internal/upgrade"
 	"intsink/conf"
 )
 
@@ -39,10 +40,38 @@ func Reload(ctx context.Context, stdout, stderr io.Writer, o *ReloadOptions) err
 	return o.send(ctx, stdout, stderr, "/api/v1/reload", q)
 }
 
-// Confirm ends the trial of the configuration in force: it stays or, with back, the one before it
-// returns.
+// Confirm ends the trial of the configuration in force, or of the program that runs: it stays or, with back, the one before it
+// returns. A program that stays is installed.
 func Confirm(ctx context.Context, stdout, stderr io.Writer, o *ReloadOptions, back bool) error {
-	return o.send(ctx, stdout, stderr, "/api/v1/confirm", &control.Confirmation{Back: back})
+	sink, err := o.Sink.Open()
+	if err != nil {
+		return err
+	}
+	own, err := onTrial(ctx, sink)
+	switch {
+	case err != nil:
+		return cli.Failed(err)
+	case own == "":
+		return o.send(ctx, stdout, stderr, "/api/v1/confirm", &control.Confirmation{Back: back})
+	}
+	var r control.Result
+	body, err := sink.Ask(ctx, http.MethodPost, "/api/v1/confirm", &control.Confirmation{Back: back})
+	if err == nil {
+		err = sink.Decode(body, &r)
+	}
+	switch {
+	case err != nil:
+		return cli.Failed(err)
+	case back:
+		return Print(stdout, "the program before it comes back\n")
+	}
+	for _, w := range r.Worse {
+		fmt.Fprintf(stderr, "worse than before: %s\n", w)
+	}
+	if err := upgrade.Install(own); err != nil {
+		return cli.Failed(fmt.Errorf("it stays until the next restart, and could not be installed: %w; %s is the file", err, upgrade.Next(own)))
+	}
+	return Print(stdout, fmt.Sprintf("confirmed and installed; the program before it is kept: %s\n", upgrade.Before(own)))
 }
 
 // Against prints how the configuration of o differs from the running sink's. It is an error if a

@@ -48,17 +48,18 @@ type Limit struct {
 
 // Confirmation is the body of POST /api/v1/confirm.
 type Confirmation struct {
-	Back bool `json:"back,omitempty"` // go back now, instead of keeping the configuration on trial
+	Back bool `json:"back,omitempty"` // go back now, instead of keeping what is on trial
 }
 
-// Trial is a configuration that is not confirmed yet.
+// Trial is a configuration, or a program, that is not confirmed yet.
 type Trial struct {
 	Until  time.Time `json:"until"`
-	BackTo uint64    `json:"back_to"` // generation whose configuration comes back
+	BackTo uint64    `json:"back_to"` // generation whose configuration comes back; of a program: 0
 	Limit  *Limit    `json:"limit,omitempty"`
 	By     string    `json:"by"` // who asked for it
 
 	Tolerate []problem.Kind `json:"tolerate,omitempty"`
+	Program  string         `json:"program,omitempty"` // version of the program that comes back; "": a configuration is on trial
 }
 
 // How long a trial may be.

@@ -21,6 +21,9 @@ type Sink interface {
 	// Confirm ends the trial of the configuration in force: it stays or, with back, the one
 	// before it returns. The error says that there is no trial.
 	Confirm(who string, back bool) (*Result, error)
+	// Upgrade starts the program that lies beside the sink's own, to take its place on trial as q says, and returns when it is
+	// ready to. The error says why it does not; nothing has changed then.
+	Upgrade(who string, q *Request) (*Result, error)
 	// Config returns the configuration in force.
 	Config() *conf.Config
 }
@@ -50,9 +53,11 @@ func (s *Server) Register(mux Mux) {
 	mux.HandleFunc("GET /api/v1/config", s.config)
 	mux.HandleFunc("POST /api/v1/reload", s.HandleUpTo(maxConfig, s.reload))
 	mux.HandleFunc("POST /api/v1/confirm", s.Handle(s.confirm))
+	mux.HandleFunc("POST /api/v1/upgrade", s.Handle(s.upgrade))
 	mux.HandleFunc("/api/v1/config", Only("GET", "GET, HEAD"))
 	mux.HandleFunc("/api/v1/reload", Only("POST", "POST"))
 	mux.HandleFunc("/api/v1/confirm", Only("POST", "POST"))
+	mux.HandleFunc("/api/v1/upgrade", Only("POST", "POST"))
 }
 
 func (s *Server) reload(who string, r *http.Request) Outcome {
@@ -95,6 +100,9 @@ func (s *Server) confirm(who string, r *http.Request) Outcome {
 	if err := decode(r.Body, &q); err != nil || r.URL.RawQuery != "" {
 		return BadRequest(fmt.Sprintf(`no body, or {"back": true}, and no parameters: %v`, err))
 	}
+	if t := s.State.Trial(); t != nil && t.Program != "" && !onSocket(r) {
+		return Outcome{Result: WriteForbidden, Status: http.StatusForbidden, Error: ofTheProgram}
+	}
 	result, err := s.Sink.Confirm(who, q.Back)
 	if err != nil {
 		return Outcome{Result: WriteRefused, Status: http.StatusConflict, Error: err.Error()}
@@ -104,6 +112,28 @@ func (s *Server) confirm(who string, r *http.Request) Outcome {
 		detail = "back"
 	}
 	return Outcome{Result: WriteOK, Status: http.StatusOK, Body: result, Detail: detail}
+}
+
+// ofTheProgram is why a token does not do.
+const ofTheProgram = "which program runs is decided on the machine: root may, on the sink's unix socket"
+
+func (s *Server) upgrade(who string, r *http.Request) Outcome {
+	var q Request
+	err := decode(r.Body, &q)
+	if err == nil {
+		err = q.Check()
+	}
+	if err != nil || r.URL.RawQuery != "" || q.Confirm == 0 || q.DryRun || q.Rollback != 0 || len(q.Files) > 0 {
+		return BadRequest(fmt.Sprintf(`{"confirm": "10m"}, with limit and tolerate where they are wanted, and no parameters: %v`, err))
+	}
+	if !onSocket(r) {
+		return Outcome{Result: WriteForbidden, Status: http.StatusForbidden, Error: ofTheProgram}
+	}
+	result, err := s.Sink.Upgrade(who, &q)
+	if err != nil {
+		return Outcome{Result: WriteRefused, Status: http.StatusConflict, Error: err.Error()}
+	}
+	return Outcome{Result: WriteOK, Status: http.StatusOK, Body: result, Detail: q.detail()}
 }
 
 // Only answers requests with another method.

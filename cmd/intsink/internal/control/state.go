@@ -25,7 +25,8 @@ type State struct {
 // EndedTrial is a trial that has ended, and how.
 type EndedTrial struct {
 	Trial
-	Generation uint64 // that was on trial
+	Generation uint64 // that was on trial; of a program: 0
+	Tried      string // version of the program that was on trial; "": a configuration was
 	End        TrialEnd
 	Why        string
 	Time       time.Time
@@ -42,12 +43,13 @@ const (
 	TrialPollGap            // a worker polled later than its limit
 	TrialStuck              // a worker did not poll
 	TrialProblem            // something became wrong
+	TrialCrashed            // the new program ended, or did not forward
 	NumTrialEnds
 )
 
 // String is the value of the result label.
 func (e TrialEnd) String() string {
-	return [...]string{"confirmed", "timeout", "back", "reports", "poll_gap", "stuck", "problem"}[e]
+	return [...]string{"confirmed", "timeout", "back", "reports", "poll_gap", "stuck", "problem", "crashed"}[e]
 }
 
 // BeginTrial puts the configuration in force on trial.
@@ -61,9 +63,20 @@ func (s *State) BeginTrial(t Trial) {
 func (s *State) EndTrial(e TrialEnd, why string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lastTrial = &EndedTrial{Trial: *s.trial, Generation: s.trial.BackTo + 1, End: e, Why: why, Time: now.UTC()}
+	s.lastTrial = &EndedTrial{Trial: *s.trial, End: e, Why: why, Time: now.UTC()}
+	if s.trial.Program == "" {
+		s.lastTrial.Generation = s.trial.BackTo + 1
+	}
 	s.trial = nil
 	s.ended[e]++
+}
+
+// WentBack takes up that the trial of another program ended before the start of this one, and how.
+func (s *State) WentBack(e *EndedTrial) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastTrial = e
+	s.ended[e.End]++
 }
 
 // LastTrial is the last trial that has ended; nil: none has.

@@ -3,6 +3,8 @@ package control
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +39,10 @@ func (s *sink) Confirm(who string, back bool) (*Result, error) {
 	if s.confirmed++; s.confirmed > 1 {
 		return nil, errors.New("there is nothing to confirm")
 	}
+	return &Result{OK: true, By: who}, nil
+}
+
+func (s *sink) Upgrade(who string, _ *Request) (*Result, error) {
 	return &Result{OK: true, By: who}, nil
 }
 
@@ -83,6 +89,33 @@ func TestWhoMayWrite(t *testing.T) {
 				t.Errorf("%d lines: %s", n, log)
 			}
 		})
+	}
+}
+
+// TestProgramsAreOfTheMachine: who has a token decides neither which program runs nor whether one stays.
+func TestProgramsAreOfTheMachine(t *testing.T) {
+	_, s, _ := server()
+	sum := sha256.Sum256([]byte("secret"))
+	s.Sink.(*sink).config.HTTP.Tokens = []conf.Token{{Name: "t", SHA256: hex.EncodeToString(sum[:]), Role: conf.WriteRole}}
+	s.State.BeginTrial(Trial{Program: "1"})
+	mux := http.NewServeMux()
+	s.Register(mux)
+	for path, body := range map[string]string{"upgrade": `{"confirm": "10m"}`, "confirm": ""} {
+		for _, c := range []struct {
+			body string
+			peer *peer
+			want int
+		}{{body, &peer{0, 7}, 200}, {body, nil, 403}, {`{"dry_run": true}`, &peer{0, 7}, 400}} {
+			r := httptest.NewRequest("POST", "/api/v1/"+path, strings.NewReader(c.body))
+			r.Header.Set("Authorization", "Bearer secret")
+			if c.peer != nil {
+				r = r.WithContext(context.WithValue(r.Context(), whoKey{}, *c.peer))
+			}
+			w := httptest.NewRecorder()
+			if mux.ServeHTTP(w, r); w.Code != c.want || c.want == 403 && !strings.Contains(w.Body.String(), ofTheProgram) {
+				t.Errorf("%s of %v: %d %s", path, c.peer, w.Code, w.Body)
+			}
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *sta
 	if s.Control != nil {
 		j.Config = statusOfConfig(s.Control.State.Last())
 		if t := s.Control.State.Trial(); t != nil {
-			j.Config.Trial = &status.Trial{Until: t.Until, BackTo: t.BackTo, By: t.By}
+			j.Config.Trial = statusOfOpenTrial(t)
 		}
 		if t := s.Control.State.LastTrial(); t != nil {
 			j.Config.LastTrial = statusOfTrial(t)
@@ -94,8 +94,12 @@ func statusOfConfig(last, good control.Result) *status.Config {
 	return c
 }
 
+func statusOfOpenTrial(t *control.Trial) *status.Trial {
+	return &status.Trial{Until: t.Until, BackTo: t.BackTo, By: t.By, Program: t.Program}
+}
+
 func statusOfTrial(t *control.EndedTrial) *status.EndedTrial {
-	return &status.EndedTrial{Generation: t.Generation, BackTo: t.BackTo, Result: t.End.String(), Why: t.Why, Ended: t.Time, By: t.By}
+	return &status.EndedTrial{Generation: t.Generation, BackTo: t.BackTo, Result: t.End.String(), Why: t.Why, Ended: t.Time, By: t.By, Program: t.Program, Tried: t.Tried}
 }
 
 func (s *Source) statusOfLinks(j *status.Status, snapshots []engine.Counters) {

@@ -64,8 +64,9 @@ func (s *Source) verbose(w http.ResponseWriter) {
 		}
 	}
 	if s.Control != nil && s.Control.State.Trial() != nil {
-		t := s.Control.State.Trial()
-		line("trial", fmt.Sprintf("generation %d comes back at %s unless it is confirmed", t.BackTo, t.Until.Format(time.RFC3339)))
+		t := statusOfOpenTrial(s.Control.State.Trial())
+		_, before := t.Of()
+		line("trial", fmt.Sprintf("%s comes back at %s unless it is confirmed", before, t.Until.Format(time.RFC3339)))
 	}
 	if s.Control != nil && s.Control.State.LastTrial() != nil {
 		line("last trial", statusOfTrial(s.Control.State.LastTrial()).Text())

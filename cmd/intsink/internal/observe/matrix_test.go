@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -35,6 +36,10 @@ type changeable struct {
 func (c *changeable) Reload(string, *control.Request) *control.Result {
 	c.done++
 	return &control.Result{OK: true}
+}
+
+func (c *changeable) Upgrade(string, *control.Request) (*control.Result, error) {
+	return nil, errors.New("no program")
 }
 
 func (c *changeable) Confirm(string, bool) (*control.Result, error) {

@@ -141,6 +141,10 @@ type unloadable struct{}
 func (unloadable) Reload(string, *control.Request) *control.Result {
 	return &control.Result{Error: "not valid"}
 }
+func (unloadable) Upgrade(string, *control.Request) (*control.Result, error) {
+	return nil, errors.New("no program")
+}
+
 func (unloadable) Confirm(string, bool) (*control.Result, error) { return nil, errors.New("no trial") }
 func (unloadable) Config() *conf.Config                          { return &conf.Config{HTTP: conf.HTTP{LocalReads: true}} }
 

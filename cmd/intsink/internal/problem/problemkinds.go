@@ -25,6 +25,7 @@ const (
 	ConfigOnTrial  Kind = "config_on_trial"
 	ReloadRefused  Kind = "reload_refused"
 	RestartPending Kind = "restart_pending"
+	UpgradeUndone  Kind = "upgrade_undone"
 	Degraded       Kind = "degraded"
 	PathChanged    Kind = "path_changed"
 	NodeGone       Kind = "node_gone"
@@ -60,9 +61,10 @@ var Kinds = []KindInfo{
 	{ChecksumBad, Error, "packets whose checksum was right leave with a wrong one"},
 	{INTLeaked, Warning, "hosts send INT towards the network"},
 	{ClockWrong, Warning, "latencies come out negative: clocks of nodes, or of the sink, are not synchronous"},
-	{ConfigOnTrial, Warning, "the configuration in force goes by itself unless somebody confirms it"},
+	{ConfigOnTrial, Warning, "the configuration in force, or the program that runs, goes by itself unless somebody confirms it"},
 	{ReloadRefused, Warning, "the last reload was refused: the next restart would fail, or bring what was refused"},
 	{RestartPending, Warning, "the program's file was replaced: another version is installed than runs"},
+	{UpgradeUndone, Warning, "another program was on trial, and the one before it came back"},
 	{Degraded, Warning, "a part does not work as configured, while all else does"},
 	{PathChanged, Warning, "nine flows or more leave a node for another way, and more than chance explains"},
 	{NodeGone, Error, "flows left a node, and no packet came through it for 5 s, while its neighbours carry traffic"},

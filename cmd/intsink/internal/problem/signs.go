@@ -225,9 +225,16 @@ func ofState(j *status.Status) (all []Sign) {
 
 func ofConfig(c *status.Config) (all []Sign) {
 	if t := c.Trial; t != nil {
+		what, before := t.Of()
 		all = append(all, Sign{
-			Kind: ConfigOnTrial, Place: one("generation", fmt.Sprint(c.Generation)), What: "the configuration is on trial", Since: c.Since, Told: true,
-			Evidence: Evidence{Why: fmt.Sprintf("generation %d comes back at %s", t.BackTo, t.Until.Format(time.RFC3339))}, Todo: "intsink confirm keeps it, intsink confirm --back goes back",
+			Kind: ConfigOnTrial, Place: one("generation", fmt.Sprint(c.Generation)), What: what + " is on trial", Since: c.Since, Told: true,
+			Evidence: Evidence{Why: fmt.Sprintf("%s comes back at %s", before, t.Until.Format(time.RFC3339))}, Todo: "intsink confirm keeps it, intsink confirm --back goes back",
+		})
+	}
+	if t := c.LastTrial; t != nil && t.Program != "" && t.Result != "confirmed" && t.InForce(c.Generation) {
+		all = append(all, Sign{
+			Kind: UpgradeUndone, Place: one("program", t.Tried), What: "it was on trial, and the program before it came back", Since: t.Ended, Told: true,
+			Evidence: Evidence{Why: t.Why}, Todo: "mend what the reason names, and intsink upgrade again; a restart forgets it",
 		})
 	}
 	if r := c.LastReload; r != nil && !r.OK {

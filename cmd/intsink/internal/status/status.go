@@ -64,11 +64,21 @@ type Config struct {
 	LastTrial *EndedTrial `json:"last_trial"` // null: none has ended since the start
 }
 
-// Trial is a configuration that goes by itself unless somebody confirms it.
+// Trial is a configuration, or a program, that goes by itself unless somebody confirms it.
 type Trial struct {
 	Until  time.Time `json:"until"`
-	BackTo uint64    `json:"back_to"` // generation whose configuration comes back
+	BackTo uint64    `json:"back_to"` // generation whose configuration comes back; of a program: 0
 	By     string    `json:"by"`
+
+	Program string `json:"program,omitempty"` // version of the program that comes back; absent: a configuration is on trial
+}
+
+// Of says what is on trial, and what comes back.
+func (t *Trial) Of() (what, before string) {
+	if t.Program != "" {
+		return "the program", "program " + t.Program
+	}
+	return "the configuration", fmt.Sprintf("generation %d", t.BackTo)
 }
 
 // EndedTrial is a trial that has ended.
@@ -79,11 +89,20 @@ type EndedTrial struct {
 	Why        string    `json:"why"`
 	Ended      time.Time `json:"ended"`
 	By         string    `json:"by"` // who had asked for it
+
+	Program string `json:"program,omitempty"` // version of the program that came back, unless it was confirmed; absent: a configuration was on trial
+	Tried   string `json:"tried,omitempty"`   // version of the program that was on trial
 }
 
 // Text says how the trial ended, in a line.
 func (t *EndedTrial) Text() string {
 	at := t.Ended.Format(time.RFC3339)
+	switch {
+	case t.Program != "" && t.Result == "confirmed":
+		return fmt.Sprintf("this program was on trial until %s: %s", at, t.Why)
+	case t.Program != "":
+		return fmt.Sprintf("the program %s was on trial, and %s came back at %s: %s", t.Tried, t.Program, at, t.Why)
+	}
 	if t.Result == "confirmed" {
 		return fmt.Sprintf("generation %d was on trial until %s: %s", t.Generation, at, t.Why)
 	}
@@ -92,6 +111,9 @@ func (t *EndedTrial) Text() string {
 
 // InForce tells whether what the trial left is still in force: there was no reload since.
 func (t *EndedTrial) InForce(generation uint64) bool {
+	if t.Program != "" {
+		return generation == 1
+	}
 	if t.Result == "confirmed" {
 		return generation == t.Generation
 	}

@@ -95,7 +95,8 @@ func exceptions(s *status.Status) (lines []string) {
 	}
 	if s.Config != nil && s.Config.Trial != nil {
 		t := s.Config.Trial
-		lines = append(lines, fmt.Sprintf("the configuration is on trial: generation %d comes back at %s unless intsink confirm comes", t.BackTo, t.Until.Format(time.RFC3339)))
+		what, before := t.Of()
+		lines = append(lines, fmt.Sprintf("%s is on trial: %s comes back at %s unless intsink confirm comes", what, before, t.Until.Format(time.RFC3339)))
 	} else if s.Config != nil && s.Config.LastTrial != nil && s.Config.LastTrial.InForce(s.Config.Generation) {
 		lines = append(lines, s.Config.LastTrial.Text())
 	}

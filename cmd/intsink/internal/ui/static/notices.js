@@ -1,4 +1,4 @@
-// What is in force for now only, in a line each below the header, as intsink status shows it.
+// What is in force for now only, a line each, as intsink status shows it.
 import { html } from './vendor/htm-preact-3.1.1.js';
 
 export function Notices({ status }) {
@@ -13,12 +13,11 @@ function notices({ mode, config }) {
     const { state, why, error } = mode.switch;
     lines.push(`bypass switch: ${state}` + (why ? `: ${why}` : '') + (error ? `; its command failed: ${error}` : ''));
   }
-  if (config && config.trial) {
-    lines.push(`the configuration is on trial: generation ${config.trial.back_to} comes back at ${when(config.trial.until)} unless intsink confirm comes`);
-  }
+  const trial = config && config.trial;
+  if (trial) lines.push(`on trial: ${trial.program || `generation ${trial.back_to}`} comes back at ${when(trial.until)} unless intsink confirm comes`);
   const ended = config && config.last_trial;
   if (ended && ended.result !== 'confirmed' && config.generation === ended.generation + 1) {
-    lines.push(`generation ${ended.generation} was on trial, and generation ${ended.back_to}'s configuration came back at ${when(ended.ended)}: ${ended.why}`);
+    lines.push(`${ended.tried || `generation ${ended.generation}`} was on trial, and ${ended.program || `generation ${ended.back_to}`} came back at ${when(ended.ended)}: ${ended.why}`);
   }
   return lines;
 }
