@@ -61,7 +61,7 @@ check: deps ## the longer checks: race detector, fuzzing, portable C, arm64, ben
 	$(MAKE) build
 	scripts/check.sh
 
-deps-engines: ## install ClickHouse, Apache Kafka and kcat for test-engines, where they are missing, into bin/engines
+deps-engines: ## install ClickHouse, Apache Kafka, kcat, nfdump and pmacct for test-engines, where they are missing, into bin/engines
 	scripts/deps-engines.sh
 
 test-engines: deps deps-engines ## run the tests against the engines that records go into

@@ -71,7 +71,18 @@ clickhouse_server() {
 	"${root[@]}" systemctl disable --now clickhouse-server
 }
 
+# Collectors of IPFIX. The tests start their own; the service of the package is stopped.
+ipfix() {
+	type -P nfcapd nfacctd >/dev/null && return 0
+	debian nfdump pmacct
+	[[ -d /run/systemd/system ]] || return 0
+	local root=()
+	[[ $EUID -eq 0 ]] || root=(sudo)
+	"${root[@]}" systemctl disable --now nfdump
+}
+
 clickhouse
 clickhouse_server
 kafka
+ipfix
 say "all there: $engines"

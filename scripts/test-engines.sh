@@ -15,6 +15,9 @@ gotest -tags engines ./deploy/collect
 step "Apache Kafka: one broker, a leader that is killed, a rolling restart, TLS, SASL and access control"
 gotest -tags engines -run 'TestApacheKafka|TestLeaderIsKilled|TestRollingRestart|TestSecureKafka' ./exporters/kafka
 
+step "IPFIX: nfdump and pmacct read the flows"
+gotest -tags engines -run 'TestNfdump|TestPmacct' ./exporters/ipfix
+
 # The short form of make faults-collect.
 step "all that collect delivers to fails while reports arrive"
 gotest -tags engines ./bench/faults

@@ -22,7 +22,7 @@ func newRootCommand() *cobra.Command {
 		Use:   "intsink-collect",
 		Short: "Collector of INT telemetry reports",
 		Long: `intsink-collect receives the Telemetry Reports of INT sinks and delivers what is
-in them to Kafka, ClickHouse, files and Prometheus.
+in them to Kafka, ClickHouse, collectors of IPFIX, files and Prometheus.
 
 Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		Example: `  intsink-collect collect --config /etc/intsink/collect.hcl

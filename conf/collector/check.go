@@ -26,8 +26,8 @@ func (f check) all(c *Config) {
 	if len(c.Listens) == 0 {
 		f.ErrorAt([]any{&c.HTTP}, `nothing is received: write listen "reports" { address = "0.0.0.0:8555" }`)
 	}
-	if len(c.Kafkas)+len(c.Files)+len(c.ClickHouses) == 0 {
-		f.ErrorAt([]any{&c.HTTP}, `nothing takes the records: write a block kafka, clickhouse or file, such as file "out" { path = "-" }`)
+	if len(c.Kafkas)+len(c.Files)+len(c.ClickHouses)+len(c.IPFIXes) == 0 {
+		f.ErrorAt([]any{&c.HTTP}, `nothing takes the records: write a block kafka, clickhouse, ipfix or file, such as file "out" { path = "-" }`)
 	}
 	for i := range c.Listens {
 		f.listen(&c.Listens[i], c.Listens[:i])
@@ -41,6 +41,9 @@ func (f check) all(c *Config) {
 	}
 	for i := range c.ClickHouses {
 		f.clickhouse(&c.ClickHouses[i])
+	}
+	for i := range c.IPFIXes {
+		f.ipfix(&c.IPFIXes[i], c.IPFIXes[:i])
 	}
 	conf.CheckNodes(f.File, c.NodeModels)
 	f.peers(c)
@@ -203,6 +206,24 @@ func (f check) clickhouse(c *ClickHouse) {
 	}
 	if u.Scheme == "http" && c.PasswordFile != "" && (len(c.Replicas) > 0 || !strings.HasPrefix(u.Host, "127.") && u.Hostname() != "localhost") {
 		f.WarnAt([]any{&c.URL}, "%s: the password goes over the network as it is: https hides it", what)
+	}
+}
+
+// ipfix checks that an output has a port, and a collector to itself: two would count sequence numbers and name templates at odds.
+func (f check) ipfix(x *IPFIX, before []IPFIX) {
+	what := "ipfix " + schema.Quote(x.Name)
+	if !f.Good(&x.Address) {
+		return
+	}
+	host, digits, err := net.SplitHostPort(x.Address)
+	if n, numErr := strconv.ParseUint(digits, 10, 16); err != nil || numErr != nil || n == 0 || host == "" {
+		f.ErrorAt([]any{&x.Address}, `%s: address %s: must be an address and a port, such as "192.0.2.20:4739"`, what, schema.Quote(schema.Short(x.Address)))
+		return
+	}
+	for i := range before {
+		if other := &before[i]; other.Address == x.Address && other.Protocol == x.Protocol {
+			f.ErrorAt([]any{&x.Address}, "%s: address %s is that of ipfix %s: each flow would come twice", what, x.Address, schema.Quote(other.Name))
+		}
 	}
 }
 

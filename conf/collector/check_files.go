@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -121,7 +122,7 @@ func real(path string) string {
 func (f check) spool(c *Config) {
 	s := c.Spool
 	if s == nil {
-		for _, away := range append(blocks("kafka", c.Kafkas), blocks("clickhouse", c.ClickHouses)...) {
+		for _, away := range slices.Concat(blocks("kafka", c.Kafkas), blocks("clickhouse", c.ClickHouses), blocks("ipfix", c.IPFIXes)) {
 			f.WarnAt([]any{away.key}, "%s: without a spool, records are dropped once memory for them is full, as while the server is away; spool { directory = \"/var/lib/intsink-collect\" } keeps them", away.what)
 			break
 		}
@@ -148,13 +149,15 @@ type block struct {
 	what string
 }
 
-func blocks[T interface{ Kafka | ClickHouse }](kind string, all []T) (out []block) {
+func blocks[T interface{ Kafka | ClickHouse | IPFIX }](kind string, all []T) (out []block) {
 	for i := range all {
 		switch b := any(&all[i]).(type) {
 		case *Kafka:
 			out = append(out, block{&b.Brokers, kind + " " + schema.Quote(b.Name)})
 		case *ClickHouse:
 			out = append(out, block{&b.URL, kind + " " + schema.Quote(b.Name)})
+		case *IPFIX:
+			out = append(out, block{&b.Address, kind + " " + schema.Quote(b.Name)})
 		}
 	}
 	return out

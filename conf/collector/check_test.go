@@ -76,6 +76,10 @@ func TestDoubtfulConfigurations(t *testing.T) {
 		{"a password without user", "spool { directory = \".\" }\nclickhouse \"c\" {\n url = \"https://ch/?table=t\"\n password_file = \"real\"\n}", "warning: clickhouse \"c\": password_file without user"},
 		{"a token with a user", "spool { directory = \".\" }\nkafka \"k\" {\n brokers = [\"k:9092\"]\n tls {}\n sasl {\n mechanism = \"oauthbearer\"\n user = \"u\"\n password_file = \"real\"\n }\n}", "oauthbearer has none"},
 		{"a login without a user", "spool { directory = \".\" }\nkafka \"k\" {\n brokers = [\"k:9092\"]\n tls {}\n sasl {\n mechanism = \"plain\"\n password_file = \"real\"\n }\n}", "user belongs to plain and scram"},
+		{"flows to no port", "spool { directory = \".\" }\nipfix \"x\" { address = \"192.0.2.20\" }", "3:23: error: ipfix \"x\": address \"192.0.2.20\": must be an address and a port, such as \"192.0.2.20:4739\""},
+		{"flows twice", "spool { directory = \".\" }\nipfix \"x\" { address = \"nf:4739\" }\nipfix \"y\" { address = \"nf:4739\" }", "4:23: error: ipfix \"y\": address nf:4739 is that of ipfix \"x\": each flow would come twice"},
+		{"flows by UDP and TCP", "spool { directory = \".\" }\nipfix \"x\" { address = \"nf:4739\" }\nipfix \"y\" {\n address = \"nf:4739\"\n protocol = \"tcp\"\n}", ""},
+		{"a message that is too short", "spool { directory = \".\" }\nipfix \"x\" {\n address = \"nf:4739\"\n message = \"100B\"\n}", "5:12: error: ipfix \"x\": message"},
 		{"nothing", "spool { directory = \".\" }\nfile \"f\" { path = \"real\" }\nfile \"g\" { path = \"folder/new\" }\nfile \"h\" { path = \"unix:folder\" }", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

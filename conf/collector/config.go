@@ -1,4 +1,4 @@
-// Declares Config of collect (listen, spool, kafka, file, clickhouse, http), and makes the
+// Declares Config of collect (listen, spool, kafka, file, clickhouse, ipfix, http), and makes the
 // defaults of its blocks.
 
 package collector
@@ -20,6 +20,7 @@ type Config struct {
 	Kafkas       []Kafka
 	Files        []File
 	ClickHouses  []ClickHouse
+	IPFIXes      []IPFIX
 	HTTP         HTTP
 	Peers        []string // URLs of http.listen of other collectors behind the same addresses
 	Log          conf.Log // Format "auto": journal under systemd, text on a terminal, else JSON
@@ -91,6 +92,16 @@ type ClickHouse struct {
 	TLS          *TLS
 }
 
+// IPFIX is one collector of flows.
+type IPFIX struct {
+	Name       string
+	Address    string
+	Protocol   IPFIXProtocol
+	Message    int64         // bytes at most
+	Templates  time.Duration // how often they are sent again over UDP
+	Enterprise int           // private enterprise number of fields that no standard has; 0: without them
+}
+
 // HTTP is where metrics are.
 type HTTP struct {
 	Listen string
@@ -116,4 +127,8 @@ func defaultFile(int) File { return File{Keep: 5} }
 
 func defaultClickHouse(int) ClickHouse {
 	return ClickHouse{Rows: 50000, Wait: 5 * time.Second, Timeout: 30 * time.Second}
+}
+
+func defaultIPFIX(int) IPFIX {
+	return IPFIX{Protocol: UDP, Message: 1400, Templates: time.Minute}
 }

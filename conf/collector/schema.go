@@ -27,6 +27,7 @@ func (c *Config) visit(v schema.Visitor) {
 		v.Attr("keep", schema.Integer(&f.Keep, 0, 1000))
 	}))
 	v.Blocks("clickhouse", schema.Slice(&c.ClickHouses, defaultClickHouse, func(c *ClickHouse) *string { return &c.Name }, visitClickHouse))
+	v.Blocks("ipfix", schema.Slice(&c.IPFIXes, defaultIPFIX, func(i *IPFIX) *string { return &i.Name }, visitIPFIX))
 	v.Block("http", &c.HTTP, func(v schema.Visitor) {
 		v.Attr("listen", schema.Text(&c.HTTP.Listen))
 		v.Attr("hosts", schema.Texts(&c.HTTP.Hosts))
@@ -83,4 +84,12 @@ func visitClickHouse(v schema.Visitor, c *ClickHouse) {
 	v.Attr("wait", schema.Duration(&c.Wait, 10*time.Millisecond, time.Hour))
 	v.Attr("timeout", schema.Duration(&c.Timeout, 100*time.Millisecond, time.Hour))
 	v.Optional("tls", schema.Pointer(&c.TLS, func() TLS { return TLS{} }, visitTLS))
+}
+
+func visitIPFIX(v schema.Visitor, i *IPFIX) {
+	v.Required("address", schema.Text(&i.Address))
+	v.Attr("protocol", schema.Choice(&i.Protocol, UDP, TCP))
+	v.Attr("message", schema.Size(&i.Message, 512, 65507))
+	v.Attr("templates", schema.Duration(&i.Templates, time.Second, time.Hour))
+	v.Attr("enterprise", schema.Integer(&i.Enterprise, 0, 1<<32-1))
 }

@@ -51,3 +51,12 @@ const (
 	ScramSHA512 SASLMechanism = "scram-sha-512"
 	OAuthBearer SASLMechanism = "oauthbearer" // the file has a token in place of the password
 )
+
+// IPFIXProtocol is ipfix.protocol: what messages go over.
+type IPFIXProtocol string
+
+// The values of ipfix.protocol.
+const (
+	UDP IPFIXProtocol = "udp"
+	TCP IPFIXProtocol = "tcp"
+)

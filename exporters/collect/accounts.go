@@ -12,6 +12,7 @@ const (
 	SpoolFull                  // the spool was full: its oldest segment was dropped
 	SpoolCorrupt               // a segment is missing, or cannot be read back as it was written
 	TooLarge                   // larger than the receiver takes
+	NoFlow                     // of no flow, and the output takes flows alone
 	NotDelivered               // in memory when the collector stopped
 	NumReasons
 )
@@ -22,6 +23,7 @@ var reasons = [NumReasons]struct{ label, doc string }{
 	SpoolFull:    {"spool_full", "the spool was full and its oldest segment went; gap records say what was in it"},
 	SpoolCorrupt: {"spool_corrupt", "a part of the spool could not be read, or was missing; gap records say what was in it"},
 	TooLarge:     {"too_large", "the receiver does not take a record of this size"},
+	NoFlow:       {"no_flow", "a gap, sums, an episode, or a report without a packet: an output `ipfix` takes packets of flows alone"},
 	NotDelivered: {"not_delivered", "not delivered when `collect` stopped, and there is no spool, or it could not be written"},
 }
 

@@ -23,6 +23,7 @@ const (
 	JSON     Format = iota // an object a record, each followed by a line feed
 	Protobuf               // a message intsink.v1.Report a record, without its length in front
 	Columns                // record.Columns: Batch.Columns has them, not Bytes
+	Flow                   // a data record of IPFIX each, as record.AppendFlow makes it
 	numFormats
 )
 
@@ -93,7 +94,7 @@ func (b *Batch) has(f Format) bool {
 }
 
 // Flow returns a hash of record i's flow, the same for both directions. It returns false if
-// the record has no flow, or is in format Columns alone.
+// the record has no flow, or is not in JSON or protobuf.
 func (b *Batch) Flow(i int) (uint64, bool) { return b.items[i].flow, b.items[i].flow != 0 }
 
 // Node returns the node id of record i.
@@ -102,7 +103,7 @@ func (b *Batch) Node(i int) uint32 { return b.items[i].node }
 // add appends a record in each format whose bit is set.
 func (b *Batch) add(r *record.Record, formats uint8) {
 	it := item{node: r.NodeID, kind: r.Type}
-	if formats&^(1<<Columns) != 0 {
+	if formats&(1<<JSON|1<<Protobuf) != 0 {
 		it.flow = flowHash(r)
 	}
 	if formats&(1<<JSON) != 0 {
@@ -116,6 +117,9 @@ func (b *Batch) add(r *record.Record, formats uint8) {
 			b.columns = record.NewColumns()
 		}
 		b.columns.Append(r)
+	}
+	if formats&(1<<Flow) != 0 {
+		b.encoded[Flow] = record.AppendFlow(b.encoded[Flow], r)
 	}
 	for f := range b.encoded {
 		it.end[f] = uint32(len(b.encoded[f]))

@@ -1,5 +1,5 @@
 // Package collect receives Telemetry Reports on UDP sockets, makes records of them and writes
-// these to outputs: Kafka, ClickHouse, files.
+// these to outputs: Kafka, ClickHouse, IPFIX, files.
 //
 //	sockets -> streams -> decode, encode -> log -> per output: reader -> output
 //	                                 \-> latest batches -/

@@ -1,4 +1,4 @@
-// Output and Delivery: the interface that outputs (Kafka, ClickHouse, files) implement, and the
+// Output and Delivery: the interface that outputs (Kafka, ClickHouse, IPFIX, files) implement, and the
 // records that they get.
 
 package collect

@@ -251,6 +251,9 @@ func (f *feed) drop(d *Delivery, i int, why Reason) {
 	f.accounts.Queued--
 	f.mu.Unlock()
 	f.settle(d, 1)
+	if why == NoFlow { // as it should be
+		return
+	}
 	f.log.Say("records dropped", "output", f.name, "reason", why.String())
 }
 

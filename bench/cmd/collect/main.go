@@ -47,12 +47,18 @@ func run() error {
 	defer os.RemoveAll(memory)
 	store := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }))
 	defer store.Close()
+	flows, err := net.ListenPacket("udp", "127.0.0.1:0") // what it does not read, the kernel drops
+	if err != nil {
+		return err
+	}
+	defer flows.Close()
 	rows := []row{
 		intsink("file", *program, fmt.Sprintf("file \"out\" { path = %q }\n", filepath.Join(memory, "out.jsonl")), "file out"),
 		intsink("kafka json lz4", *program, kafka("json", "lz4"), "kafka k"),
 		intsink("kafka json none", *program, kafka("json", "none"), "kafka k"),
 		intsink("kafka protobuf lz4", *program, kafka("protobuf", "lz4"), "kafka k"),
 		intsink("clickhouse", *program, fmt.Sprintf("clickhouse \"c\" {\n  url = %q\n  rows = 4096\n}\n", store.URL+"/?table=t"), "clickhouse c"),
+		intsink("ipfix udp", *program, fmt.Sprintf("ipfix \"x\" { address = %q }\n", flows.LocalAddr()), "ipfix x"),
 	}
 	if *goflow2 != "" {
 		rows = append(rows, goflow2Row("goflow2 sFlow json lz4", *goflow2, "json"), goflow2Row("goflow2 sFlow protobuf lz4", *goflow2, "bin"))

@@ -31,10 +31,10 @@ func NewCommand(version string) *cobra.Command {
 	var check, dump, strict bool
 	cmd := &cobra.Command{
 		Use:   "collect --config FILE",
-		Short: "Receive telemetry reports into Kafka, ClickHouse, files and Prometheus",
+		Short: "Receive telemetry reports into Kafka, ClickHouse, IPFIX, files and Prometheus",
 		Long: `Receive telemetry reports of sinks, make one record of each, and deliver the
-records to Kafka, ClickHouse and files, by way of a spool on disk where one of
-them is away. docs/collect.md describes the file, docs/records.md the records.
+records to Kafka, ClickHouse, collectors of IPFIX and files, by way of a spool
+on disk where one of them is away. docs/collect.md describes the file, docs/records.md the records.
 
 Where a name does not resolve, an address is taken or not there yet, or a file or
 folder is missing, all else works meanwhile, and it is tried again each second:

@@ -13,6 +13,7 @@ import (
 	"intsink/exporters/clickhouse"
 	"intsink/exporters/collect"
 	"intsink/exporters/collect/spool"
+	"intsink/exporters/ipfix"
 )
 
 // ownMemory is for sockets, decoders, aggregates, the runtime, and batches that wait to be
@@ -27,6 +28,7 @@ func memoryLimit(c *collector.Config, queue int64) int64 {
 		hold += c.Kafkas[i].Buffer
 	}
 	hold += int64(len(c.ClickHouses)) * 2 * clickhouse.MaxBlock
+	hold += int64(len(c.IPFIXes)) * ipfix.MaxHeld
 	return hold / 2 * 3
 }
 

@@ -1,4 +1,4 @@
-// Makes the Kafka, ClickHouse and file outputs of collect's configuration.
+// Makes the Kafka, ClickHouse, IPFIX and file outputs of collect's configuration.
 
 package collect
 
@@ -20,6 +20,7 @@ import (
 	"intsink/conf/collector"
 	"intsink/exporters/clickhouse"
 	"intsink/exporters/collect"
+	"intsink/exporters/ipfix"
 	"intsink/exporters/jsonl"
 	"intsink/exporters/kafka"
 	"intsink/exporters/record"
@@ -51,6 +52,16 @@ func specs(c *collector.Config) (all []spec) {
 		h := c.ClickHouses[i]
 		s := spec{name: "clickhouse " + h.Name, config: h, files: contents(h.TLS), hosts: namesOf(&h)}
 		s.make = func(say func(string, ...any)) (collect.Output, error) { return makeClickHouse(&h, say) }
+		all = append(all, s)
+	}
+	for i := range c.IPFIXes {
+		x := c.IPFIXes[i]
+		s := spec{name: "ipfix " + x.Name, config: x, format: collect.Flow, hosts: namesIn(x.Address)}
+		s.make = func(func(string, ...any)) (collect.Output, error) {
+			return ipfix.New(ipfix.Config{
+				Address: x.Address, Network: string(x.Protocol), Message: int(x.Message), Repeat: x.Templates, Enterprise: uint32(x.Enterprise),
+			}), nil
+		}
 		all = append(all, s)
 	}
 	for i := range c.Files {

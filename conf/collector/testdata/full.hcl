@@ -31,6 +31,13 @@ clickhouse "small" {
   url      = "https://ch1:8443/?table=int.reports"
   replicas = ["ch2:8443"]
 }
+ipfix "flows" {
+  address    = "192.0.2.20:4739"
+  protocol   = "tcp"                   # or "udp"
+  message    = "1400B"
+  templates  = "1m"
+  enterprise = 0
+}
 http { listen = "127.0.0.1:9466" }
 peers = ["http://192.0.2.12:9466"]
 log {

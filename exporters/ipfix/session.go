@@ -1,0 +1,168 @@
+// session: messages of one transport session, with the templates and sequence numbers of its observation domains.
+
+package ipfix
+
+import (
+	"encoding/binary"
+	"time"
+
+	"intsink/exporters/record"
+)
+
+// domain is an observation domain of a session.
+type domain struct {
+	sequence uint32 // data records that were sent, modulo 2^32
+	told     map[record.FlowGroups]time.Time
+}
+
+// maxDomains bounds the observation domains of a session. Records of further nodes have domain 0, which stands for none.
+const maxDomains = 512
+
+// session makes messages. Its fields name the message that it fills.
+type session struct {
+	enterprise uint32        // of fields that IANA does not have; 0: those stay away
+	limit      int           // bytes of a message
+	repeat     time.Duration // after which a template is told again; 0: never
+	now        func() time.Time
+	write      func(message []byte) error
+	domains    map[uint32]*domain
+
+	message []byte
+	id      uint32  // of the domain
+	of      *domain // nil: there is no message
+	records uint32
+	set     int               // where the open data set begins; 0: none is open
+	groups  record.FlowGroups // its template
+}
+
+const (
+	headerLength    = 16
+	setHeaderLength = 4
+	templateSet     = 2
+	firstTemplate   = 256
+)
+
+var be = binary.BigEndian
+
+// add puts the data record of a node into the message; flow is what record.AppendFlow made. It writes the message first where it is of
+// another domain, or full.
+func (s *session) add(node uint32, flow []byte) error {
+	groups, data := record.FlowGroups(be.Uint16(flow)), flow[2:]
+	if s.enterprise == 0 {
+		groups &^= record.OwnFlowGroups
+		data = data[:groups.Length()]
+	}
+	id := node
+	if s.domains[id] == nil && len(s.domains) >= maxDomains {
+		id = 0
+	}
+	if s.of != nil && s.id != id || s.of != nil && len(s.message)+s.need(groups, data) > s.limit {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	s.begin(id)
+	if s.due(groups) {
+		s.tell(groups)
+	}
+	if s.set == 0 || s.groups != groups {
+		s.open(templateID(groups))
+		s.groups = groups
+	}
+	s.message = append(s.message, data...)
+	s.records++
+	return nil
+}
+
+// need is the most bytes that a record and its template add to the message.
+func (s *session) need(groups record.FlowGroups, data []byte) int {
+	n := len(data)
+	if s.set == 0 || s.groups != groups {
+		n += setHeaderLength
+	}
+	if s.due(groups) {
+		n += 3*setHeaderLength + 8*fields(groups)
+	}
+	return n
+}
+
+func fields(groups record.FlowGroups) (n int) {
+	for range groups.Fields {
+		n++
+	}
+	return n
+}
+
+// templateID is 256 and more. The first group, which all have, is no part of it.
+func templateID(groups record.FlowGroups) uint16 { return firstTemplate + uint16(groups>>1) }
+
+// begin begins a message where there is none.
+func (s *session) begin(id uint32) {
+	if s.of != nil {
+		return
+	}
+	if s.domains == nil {
+		s.domains = map[uint32]*domain{}
+	}
+	if s.of = s.domains[id]; s.of == nil {
+		s.of = &domain{told: map[record.FlowGroups]time.Time{}}
+		s.domains[id] = s.of
+	}
+	s.id, s.records, s.set = id, 0, 0
+	s.message = append(s.message[:0], make([]byte, headerLength)...)
+}
+
+// due reports whether the template has to be told before a record.
+func (s *session) due(groups record.FlowGroups) bool {
+	at, told := s.of.told[groups]
+	return !told || s.repeat > 0 && s.now().Sub(at) >= s.repeat
+}
+
+// tell puts the template into the message.
+func (s *session) tell(groups record.FlowGroups) {
+	s.open(templateSet)
+	s.message = be.AppendUint16(s.message, templateID(groups))
+	s.message = be.AppendUint16(s.message, uint16(fields(groups)))
+	for f := range groups.Fields {
+		if !f.Own {
+			s.message = be.AppendUint16(be.AppendUint16(s.message, f.ID), f.Length)
+			continue
+		}
+		s.message = be.AppendUint16(be.AppendUint16(s.message, f.ID|1<<15), f.Length)
+		s.message = be.AppendUint32(s.message, s.enterprise)
+	}
+	s.close()
+	s.of.told[groups] = s.now()
+}
+
+// open begins a set, and ends the one before.
+func (s *session) open(id uint16) {
+	s.close()
+	s.set = len(s.message)
+	s.message = be.AppendUint16(be.AppendUint16(s.message, id), 0)
+}
+
+// close writes the length of the set.
+func (s *session) close() {
+	if s.set > 0 {
+		be.PutUint16(s.message[s.set+2:], uint16(len(s.message)-s.set))
+	}
+	s.set = 0
+}
+
+// flush writes the message, if there is one.
+func (s *session) flush() error {
+	if s.of == nil {
+		return nil
+	}
+	s.close()
+	m := s.message
+	be.PutUint16(m, 10)
+	be.PutUint16(m[2:], uint16(len(m)))
+	be.PutUint32(m[4:], uint32(s.now().Unix()))
+	be.PutUint32(m[8:], s.of.sequence) // of the records before this message
+	be.PutUint32(m[12:], s.id)
+	s.of.sequence += s.records
+	s.of = nil
+	return s.write(m)
+}
