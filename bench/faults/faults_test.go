@@ -337,8 +337,10 @@ func (r *run) delivered() {
 			r.c.fatal("not all is delivered")
 		}
 	}
-	if m := r.c.look(); sum(m, "output_dropped_records_total", "") != 0 {
-		r.c.fatal("records were dropped")
+	for name, n := range r.c.look() {
+		if strings.HasPrefix(name, "output_dropped_records_total{") && n != 0 {
+			r.c.fatal(fmt.Sprintf("%.0f records were dropped: %s", n, name))
+		}
 	}
 }
 

@@ -17,6 +17,8 @@
 //	tunnelfields.go                  tunnels around and inside of the flow
 //	record.go                        Record, and the bits that say which of its values are known
 //	json.go, valuetext.go            JSON
+//	columns.go, columnvalues.go      columns of ClickHouse: what they are, what is put into them
+//	flow.go                          data records of IPFIX
 //	episodefields.go                 episodes of queues in JSON and protobuf
 //	proto.go, protowire.go           protobuf
 //	defaultint.go                    where INT is looked for if nothing is configured
