@@ -43,7 +43,7 @@ type Output struct {
 // sent is a delivery, or what is left of it, that is on its way.
 type sent struct {
 	d       *collect.Delivery
-	records []int // UDP and TCP settle by index where the delivery has records of no flow; nil: all
+	records []int // indices of those that are of a flow: the others were dropped at once
 	end     int64 // TCP: bytes of the connection up to its last one
 	at      time.Time
 }
