@@ -33,6 +33,7 @@ func Run(path, version, mode string, strict bool) error {
 
 func run(path, version, mode string, strict bool) error {
 	log := logging.Stderr()
+	upgrade.KeepName(os.Getenv)
 	if g := upgrade.GuardOf(os.Getenv); g != nil {
 		if c, _ := conf.LoadWithoutHosts(path); c != nil {
 			slog.SetDefault(slog.New(logging.New(c.Log, log)))

@@ -20,11 +20,12 @@ import (
 
 // How long a new program may take.
 const (
-	firstBark    = 30 * time.Second // until its workers poll
-	readyWithin  = 60 * time.Second // until its links are up
-	watchdog     = 10 * time.Second // where systemd says nothing; half of it is between two signs of life
-	stopPatience = 25 * time.Second // to stop when it has asked to go back
-	grace        = 10 * time.Second // after the end of the trial, for it to say so itself
+	firstBark     = 30 * time.Second // until its workers poll
+	readyWithin   = 60 * time.Second // until its links are up
+	watchdog      = 10 * time.Second // where systemd says nothing; half of it is between two signs of life
+	stopPatience  = 25 * time.Second // to stop when it has asked to go back
+	groupPatience = 5 * time.Second  // for what it has started to be gone
+	grace         = 10 * time.Second // after the end of the trial, for it to say so itself
 )
 
 // Guard is what a guard knows.
@@ -79,8 +80,8 @@ func (g *Guard) Run() error {
 			g.stopped = g.stopped || s != unix.SIGHUP
 			unix.Kill(g.Pid, s.(unix.Signal))
 		case status := <-ended:
-			unix.Kill(-g.Pid, unix.SIGKILL) // what it has started
-			for more := true; more; {       // what it said before
+			endGroup(g.Pid)
+			for more := true; more; { // what it said before
 				select {
 				case text := <-heard:
 					g.take(text, time.Now())
@@ -197,6 +198,13 @@ func reap(pid int, ended chan<- unix.WaitStatus) {
 			ended <- status // it is not there, which cannot be
 			return
 		}
+	}
+}
+
+// endGroup ends what a new program has started, which may have the ports, and waits until it has.
+func endGroup(pid int) {
+	for end := time.Now().Add(groupPatience); unix.Kill(-pid, unix.SIGKILL) == nil && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 

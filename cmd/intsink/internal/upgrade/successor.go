@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -52,7 +53,8 @@ func Start(path string, t *Trial) (*Successor, error) {
 	}
 	theirs := os.NewFile(uintptr(pair[1]), "link")
 	s := &Successor{link: os.NewFile(uintptr(pair[0]), "link"), Guard: Guard{Trial: t}}
-	cmd := exec.Command(path, os.Args[1:]...)
+	cmd := exec.Command(path)
+	cmd.Args = slices.Clone(os.Args)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.ExtraFiles = []*os.File{theirs}                   // as descriptor 3
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what a terminal sends comes by the guard alone, and it goes with all that it has started
@@ -234,6 +236,13 @@ func (t *Turn) Keep() error {
 func (t *Turn) GoBack(e *control.EndedTrial) {
 	text, _ := json.Marshal(e) // of strings, numbers and times: it cannot fail
 	t.to.Send(back + string(text))
+}
+
+// KeepName gives a process of an upgrade the name that who looks for the sink by it knows, in place of that of its program's file.
+func KeepName(getenv func(string) string) {
+	if getenv(trialEnv) != "" || getenv(guardEnv) != "" || getenv(endedEnv) != "" {
+		os.WriteFile("/proc/self/comm", []byte(filepath.Base(os.Args[0])), 0) // else it has another name
+	}
 }
 
 // WentBack is how the trial ended from which this program is back; nil: it is not.
