@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
+	"intsink/engine/aside/mitigate"
 	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/stage/tonetwork"
@@ -52,7 +53,8 @@ func (q *chainQueue) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received
 // then those of the second.
 type linksBed struct {
 	*collectorsBed
-	ports [4]*chainQueue
+	ports       [4]*chainQueue
+	mitigations []*mitigate.Rule // on the second link
 }
 
 func newLinksBed(t *testing.T, tap bool, change func(*Rules)) *linksBed {
@@ -63,7 +65,7 @@ func newLinksBed(t *testing.T, tap bool, change func(*Rules)) *linksBed {
 	for i := range b.ports {
 		b.ports[i] = &chainQueue{memQueue: &memQueue{Pool: b.pool, Room: unlimited}}
 	}
-	links := []burst.Link{{Network: b.ports[0], Host: b.ports[1], NetworkID: 1, HostID: 2}, {Network: b.ports[2], Host: b.ports[3], NetworkID: 3, HostID: 4}}
+	links := []burst.Link{{Network: b.ports[0], Host: b.ports[1], NetworkID: 1, HostID: 2}, {Network: b.ports[2], Host: b.ports[3], NetworkID: 3, HostID: 4, Mitigation: true}}
 	if tap {
 		links[0].Host = nil
 	}
@@ -93,6 +95,7 @@ type round struct {
 	room   [4]int      // for what leaves
 	reload bool
 	step   int64
+	rules  uint64 // seed of new rules of mitigation; 0: they stay
 }
 
 func newRound(t *testing.T, r *rand.Rand, tap bool, nested [][]byte) (x round) {
@@ -163,12 +166,39 @@ func anyFrame(t *testing.T, r *rand.Rand, nested [][]byte) []byte {
 	return out
 }
 
+// anyRules draws rules of mitigation, or none.
+func (b *linksBed) anyRules(r *rand.Rand) (all []*mitigate.Rule) {
+	for range r.IntN(5) {
+		var m mitigate.Match
+		if r.IntN(3) > 0 {
+			port := 7999 + uint16(r.IntN(6))
+			m.DestinationPort = []mitigate.PortRange{{First: port, Last: port + 2}}
+		}
+		if r.IntN(3) > 0 {
+			m.Source = []netip.Prefix{netip.PrefixFrom(address(10, 0, 0, byte(r.IntN(3))), 31+r.IntN(2)).Masked()}
+		}
+		if r.IntN(4) == 0 {
+			m.SourceMAC = []uint64{uint64(r.IntN(2))}
+		}
+		if r.IntN(8) == 0 {
+			m.Device = []uint64{uint64(r.IntN(3))}
+		}
+		action := mitigate.Action(r.IntN(int(mitigate.NumActions)))
+		all = append(all, mitigate.NewRule(uint64(len(all)), m, action, 1000+r.Uint64N(1e8), b.now, b.now+r.Int64N(1e10), 1))
+	}
+	return all
+}
+
 // live takes the worker through a round.
 func (b *linksBed) live(x *round) {
 	for i, q := range b.ports {
 		q.RX, q.TX, q.Room = x.frames[i], nil, x.room[i]
 	}
 	b.Poll()
+	if x.rules != 0 {
+		b.mitigations = b.anyRules(rand.New(rand.NewPCG(x.rules, 1)))
+		b.Mitigation.Mitigate(mitigate.New(b.mitigations))
+	}
 	if x.reload {
 		again := *b.rules
 		b.Reload(&again)
@@ -188,6 +218,11 @@ func (b *linksBed) sameAs(t *testing.T, long *linksBed) {
 		}
 		if len(q.RX) != 0 || b.pool.InUse() != 0 || long.pool.InUse() != 0 {
 			t.Fatalf("port %d: %d frames wait; %d and %d mbufs in use", i, len(q.RX), b.pool.InUse(), long.pool.InUse())
+		}
+	}
+	for i, r := range b.mitigations {
+		if got, want := r.Counters(), long.mitigations[i].Counters(); got != want {
+			t.Fatalf("rule %d, %v: %+v, the long way %+v", i, r.Action, got, want)
 		}
 	}
 	if !reflect.DeepEqual(b.counters, long.counters) || b.detector.Counters != long.detector.Counters || b.table.Len() != long.table.Len() {
@@ -284,6 +319,9 @@ func sameTheLongWay(t *testing.T, tap, portable bool, nested [][]byte, change fu
 	}
 	for n := range rounds.Of(200, 8) {
 		x := newRound(t, r, tap, nested)
+		if n%6 == 0 {
+			x.rules = uint64(n) + 1
+		}
 		b.live(&x)
 		long.forget()
 		long.live(&x)
@@ -296,6 +334,9 @@ func sameTheLongWay(t *testing.T, tap, portable bool, nested [][]byte, change fu
 				}
 			}
 		}
+	}
+	if d := b.counters.Links[1].Mitigation; !rounds.Race && (d.Dropped[mitigate.Drop]+d.Dropped[mitigate.Police] < 100 || d.Passed[mitigate.Count] < 100) {
+		t.Errorf("rules of mitigation: %+v: want some of each", d)
 	}
 	c, least := b.counters.Links[1], uint64(rounds.Of(1000, 10))
 	if c.INT[inthdr.MD] < least || c.ToNetwork.Leaked < least ||

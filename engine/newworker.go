@@ -92,13 +92,13 @@ func (w *Worker) addAsides(c *WorkerConfig) {
 		taps = taps && w.links[i].Host == nil
 	}
 	w.Captures = capture.NewAside(w.detector)
-	w.Mitigation = mitigate.NewAside(int(c.QueueID), ofEach(w, func(l *LinkCounters) *mitigate.LinkCounters { return &l.Mitigation }))
+	w.Mitigation = mitigate.NewAside(int(c.QueueID), w.table, ofEach(w, func(l *LinkCounters) *mitigate.LinkCounters { return &l.Mitigation }))
 	w.Questions = inspect.NewAside(w.table, w.detector, c.Seed)
 	w.Verification = verify.New(ofEach(w, func(l *LinkCounters) *verify.Counters { return &l.Verify }), taps)
 	sample := checksum.New(ofEach(w, func(l *LinkCounters) *checksum.Counters { return &l.Checksum }), taps)
 	pass := passall.New(ofEach(w, func(l *LinkCounters) *passall.Counters { return &l.PassAll }))
 	w.Recorder = recorder.New(c.Recorder, c.Clock(), w.detector, &w.counters.Recorder)
-	w.stages.captures, w.stages.passAll, w.stages.recorder, w.stages.detector = w.Captures, pass, w.Recorder, w.detector
+	w.stages.captures, w.stages.mitigation, w.stages.passAll, w.stages.recorder, w.stages.detector = w.Captures, w.Mitigation, pass, w.Recorder, w.detector
 	w.stages.turns = aside.New(pass, w.Mitigation, w.Captures, sample, w.Verification, w.Questions)
 }
 
@@ -107,7 +107,7 @@ func (w *Worker) addStages(c *WorkerConfig) {
 	s := &w.stages
 	s.match = match.New(w.detector, c.Seed)
 	s.parse = parse.New(w.table, ofEach(w, func(l *LinkCounters) *parse.Counters { return &l.Parse }))
-	s.lookup = lookup.New(w.table)
+	s.lookup = lookup.New(w.table, w.Mitigation.Mark)
 	s.detect = detect.New(w.detector, w.Questions.Paths, c.Seed)
 	s.report = report.New(report.Config{
 		Reporter: w.reporter, Detector: w.detector, Table: w.table, Paths: w.Questions.Paths, Feed: &w.Questions.Feed, Recorder: w.Recorder,

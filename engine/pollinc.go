@@ -84,6 +84,16 @@ func (w *Worker) countInC(l *fast.Loop) {
 	w.detector.Samples.Count(l.Now, withINT)
 }
 
+// tellLoop says of which links C has to hand over packets without INT, too: no flow says of them that no
+// rule of mitigation selects them.
+func (w *Worker) tellLoop() {
+	for i := range w.links {
+		if w.loop != nil {
+			w.loop.SetPlain(i, w.Mitigation.HasRules() && w.links[i].Mitigation)
+		}
+	}
+}
+
 // goOn does the rest with the burst at hand of link p, where C has stopped.
 func (w *Worker) goOn(p *burst.Served, b *burst.Burst, why fast.Why) {
 	l := w.loop

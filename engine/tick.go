@@ -36,6 +36,7 @@ func (w *Worker) Tick(now int64) {
 	w.detector.Stretch = w.reporter.Stretch(w.detector.Stretch, now)
 	w.takeOver()
 	w.stages.turns.Tick(now)
+	w.tellLoop()
 	if w.control.mu.TryLock() {
 		w.publish()
 		w.control.mu.Unlock()

@@ -67,6 +67,8 @@ type stages struct {
 	captures *capture.Aside
 	recorder *recorder.Recorder
 	detector *event.Detector
+
+	mitigation *mitigate.Aside
 }
 
 // toHost takes a burst that l has received from the INT domain through all stages but transmit.
@@ -83,6 +85,9 @@ func (s *stages) toHost(l *burst.Served, b *burst.Burst) {
 
 // afterMatch takes a burst through the stages behind match.
 func (s *stages) afterMatch(b *burst.Burst) {
+	if s.mitigation.HasRules() {
+		s.mitigation.Select(b)
+	}
 	if b.Fast.Unknown != 0 {
 		s.parse.Do(b)
 		s.tell(b)
@@ -93,8 +98,10 @@ func (s *stages) afterMatch(b *burst.Burst) {
 		s.aside(b)
 	case n > 0 && b.Watched:
 		s.watch(b)
-		s.strip.Do(b)
-		s.tell(b)
+		if b.Keeps != 0 || !b.Fast.Strips() {
+			s.strip.Do(b)
+			s.tell(b)
+		}
 	case n > 0:
 		s.strip.Unwatched(b)
 		s.tell(b)
@@ -132,6 +139,7 @@ func (s *stages) aside(b *burst.Burst) {
 	if n > 0 && b.Watched {
 		s.watch(b)
 	}
+	s.mitigation.Drop(b)
 	s.turns.Arrived(b)
 	s.tell(b)
 	switch {

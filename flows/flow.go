@@ -51,6 +51,7 @@ const (
 	never   // never set
 	closing // FIN or RST seen
 	held    // an earlier packet of the burst is not settled yet
+	suspect // a rule of mitigation may select its packets
 )
 
 // Hop is the reference of one node on the flow's way. Ids are as a little endian load
@@ -88,6 +89,15 @@ func (f *Flow) Release() { f.flags &^= held }
 
 // Held reports whether Hold was called, and Release was not.
 func (f *Flow) Held() bool { return f.flags&held != 0 }
+
+// SetSuspect says whether a rule of mitigation may select packets of the flow: then they keep their INT
+// until the rules were asked.
+func (f *Flow) SetSuspect(is bool) {
+	f.flags &^= suspect
+	if is {
+		f.flags |= suspect
+	}
+}
 
 // Count adds one packet of n bytes to the flow's totals.
 func (f *Flow) Count(n uint16) {

@@ -54,7 +54,6 @@ func (t *Turns) Left() (packets, at int64) { return t.until - t.packets, t.next 
 //
 //go:noinline
 func (t *Turns) Want(b *burst.Burst) bool {
-	t.wanted = t.wanted[:0]
 	for _, a := range t.all {
 		if a.Due(b, t.packets) {
 			t.wanted = append(t.wanted, a)
@@ -78,6 +77,7 @@ func (t *Turns) Leaving(b *burst.Burst) {
 	for _, a := range t.wanted {
 		a.Leaving(b)
 	}
+	t.wanted = t.wanted[:0]
 	t.arm()
 }
 

@@ -158,6 +158,11 @@ func (b *Burst) Header(j uint8) *inthdr.Info {
 // KeepLeft makes all packets that were not dropped keep their INT.
 func (b *Burst) KeepLeft() {
 	b.Keeps = 1<<b.Fast.Len() - 1
+	b.LoseDropped()
+}
+
+// LoseDropped makes packets that were dropped keep no INT.
+func (b *Burst) LoseDropped() {
 	if b.NDrop == 0 {
 		return
 	}

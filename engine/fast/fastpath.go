@@ -103,7 +103,7 @@ func (p *Path) Receive(b *Burst) {
 	p.vec, p.n, p.now = b.Vec, uint32(b.N), b.Now
 	p.tick, p.refresh = flows.Tick(b.Now), uint32(b.Now>>flows.RefreshShift)
 	p.look, p.MX, p.linkNumber = b.Look, 0, uint32(b.Link+1)
-	p.deferred, p.Samples, p.Missing, p.fresh = 0, 0, 0, 0
+	p.deferred, p.Samples, p.Kept, p.Missing, p.fresh = 0, 0, 0, 0, 0
 	if p.until != 0 && (p.parseAll || p.skip()) {
 		p.allUnknown()
 		return
@@ -115,10 +115,7 @@ func (p *Path) Receive(b *Burst) {
 // prepare takes over what Go says of a burst but for its packets and its time.
 func (p *Path) prepare(b *Burst) {
 	p.wall, p.generation, p.policies = b.Wall, uint32(b.Generation), uint32(p.view.Len())
-	p.strip, p.watched, p.keep = bit(b.Strip), bit(b.Watched), bit(b.Keep)
-	if b.Facts.Asks != 0 {
-		p.keep |= askAll
-	}
+	p.strip, p.watched, p.keep = bit(b.Strip), bit(b.Watched), bit(b.Keep)*keepAll|bit(b.Facts.Asks != 0)*askAll
 	p.factsKey, p.asks = b.Facts.Key, uint32(b.Facts.Asks)
 }
 

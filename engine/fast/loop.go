@@ -32,14 +32,14 @@ type Ends struct {
 
 // Passed are packets of bursts from the network that Go has not seen.
 type Passed struct {
-	Received, Forwarded uint64
-	WithINT, MX         uint64 // with INT, and those of INT-MX
+	Received, Forwarded, WithINT, MX uint64 // those with INT, and of them of INT-MX
 }
 
 // end is a link in a Loop.
 type end struct {
 	Ends
 	state uintptr // State of its Path
+	plain uint64  // all ones or zero
 }
 
 // Loop polls the links of one worker in C until there is something to do for Go: for most
@@ -111,6 +111,9 @@ func NewLoop(links []Ends, announced *atomic.Uint64, clock int64) *Loop {
 
 // SetPath has the packets of link i matched with the templates of p.
 func (l *Loop) SetPath(i int, p *Path) { l.link[i].state = uintptr(unsafe.Pointer(p.State)) }
+
+// SetPlain says whether Go has to see bursts of link i that have packets without INT.
+func (l *Loop) SetPlain(i int, sees bool) { l.link[i].plain = -uint64(bit(sees)) }
 
 // MayLoop tells whether Loop.Run can be called: not while bursts are left to the parser.
 func (p *Path) MayLoop() bool { return p.until == 0 }

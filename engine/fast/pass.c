@@ -223,7 +223,7 @@ static __attribute__((noinline)) uint64_t use(struct limits *l, const struct fas
 	struct fast_policy *p = &((struct fast_view *)s->view)->policies[watch];
 	l->policy = p;
 	l->state = s->generation | watch << 16 | (uint32_t)p->flags << 24;
-	l->mask = 0xffffff | (uint32_t)p->mask << 24 | FAST_HELD | FAST_PATH_HOPS;
+	l->mask = 0xffffff | (uint32_t)p->mask << 24 | FAST_HELD | FAST_SUSPECT | FAST_PATH_HOPS;
 #ifdef FAST_AVX2
 	l->add = _mm_slli_si128(_mm_cvtsi32_si128((int)p->absolute), 8);
 	l->limit = _mm_set_epi32(-1, (int)p->twice, 0, 0);
@@ -271,12 +271,15 @@ static inline bool count(struct fast_flow *w, uint32_t bytes)
 	return true;
 }
 
-// finish takes INT out of a packet that was counted, but for a sample.
+// finish takes INT out of a packet that was counted, but for a sample, and for what a rule may drop.
 static inline void finish(struct fast_state *s, uint32_t j, struct fast_policy *p)
 {
+	const bool suspect = s->flows[j]->bound & FAST_SUSPECT;
+	if (unlikely(suspect))
+		s->kept |= UINT64_C(1) << j;
 	if (p != NULL && --p->sample_left == 0 && is_sample(p, s->hashes[j]))
 		s->samples |= UINT64_C(1) << j;
-	else if (s->strip) {
+	else if (s->strip && !suspect) {
 		struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
 		strip(m, m->buf_addr + m->data_off, &s->templates[s->template[j]]);
 	}
@@ -415,7 +418,7 @@ static __attribute__((noinline)) size_t pass_until_look(struct fast_state *s)
 void fast_pass(struct fast_state *s)
 {
 	s->deferred = 0;
-	s->samples = 0;
+	s->samples = s->kept = 0;
 	pass_from(s, unlikely(s->look > 1) ? pass_until_look(s) : 0);
 }
 
@@ -471,11 +474,11 @@ void fast_receive(struct fast_state *s)
 	s->missing = 0;
 	if (s->unknown || s->ints == 0)
 		return;
-	if (!s->watched) {
+	if (!s->watched)
 		strip_unwatched(s);
-		return;
+	else {
+		fast_lookup(s);
+		if (!s->missing)
+			fast_pass(s);
 	}
-	fast_lookup(s);
-	if (!s->missing)
-		fast_pass(s);
 }

@@ -204,11 +204,11 @@ type State struct {
 	_          uint32
 
 	// What was found: At[:ints] are places in the burst, everything below is by those.
-	ints     uint32
-	deferred uint32
-	Unknown  uint64 // bit j: nothing is known of packet At[j]
-	Missing  uint64 // bit j: its flow was not found
-	Samples  uint64 // bit j: it is passed, but a sample: it keeps its INT
+	ints, deferred uint32
+	Unknown        uint64 // bit j: nothing is known of packet At[j]
+	Missing        uint64 // bit j: its flow was not found
+	Samples        uint64 // bit j: it is passed, but a sample: it keeps its INT
+	Kept           uint64 // bit j: likewise, since a rule may drop it
 
 	At         [mbuf.MaxBurst]uint8
 	Template   [mbuf.MaxBurst]uint8

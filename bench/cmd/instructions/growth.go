@@ -29,6 +29,10 @@ var curves = []curve{
 	{"bytes", "bytes of a packet", []int{138, 512, 1400, 1900}, func(r *row, n int) { r.traffic.Size = n }},
 	{"watches", "watches; the last one selects the packets", []int{1, 10, 50, 100, 200}, manyWatches},
 	{"rules", "rules of mitigation; none selects a packet", []int{0, 1, 10, 100, mitigate.MaxRules}, manyRules},
+	{"selected", "rules of mitigation; the last one counts all packets", []int{1, mitigate.MaxRules}, func(r *row, n int) {
+		manyRules(r, n-1)
+		r.mitigations = append(r.mitigations, mitigate.NewRule(uint64(n), mitigate.Match{Protocol: []uint8{packet.ProtoUDP}}, mitigate.Count, 0, 0, math.MaxInt64, 1))
+	}},
 	{"links", "links; one has packets", []int{1, 2, 4, 8, 16, 32}, func(r *row, n int) { r.links = n }},
 }
 

@@ -3,12 +3,16 @@
 package mitigate
 
 import (
-	"intsink/engine/metric"
+	"math"
+	"math/bits"
 	"sync/atomic"
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/aside"
 	"intsink/engine/burst"
+	"intsink/engine/metric"
+	"intsink/engine/watch"
+	"intsink/flows"
 )
 
 // LinkCounters are the packets of one link that rules of mitigation have selected, by action and
@@ -45,21 +49,38 @@ func (c *LinkCounters) count(a Action, dropped bool, bytes int) {
 	c.PassedBytes[a] += uint64(bytes)
 }
 
-// Aside drops packets of one worker by rules, while there are any.
+// Aside drops packets of one worker by rules, while there are any. Flows are marked whose packets some
+// rule may select; those of the others lose their INT in package fast, and no rule is asked. Until all are marked, and where flows have
+// other keys than rules ask about or there are none, every burst is due.
 type Aside struct {
 	Selector
-	number   int                  // of the worker
-	counters []*LinkCounters      // by link
-	table    *Table               // in force; nil: there are no rules
-	selected [mbuf.MaxBurst]*Rule // that want packets of the burst dropped; nil: none does
+	number        int // of the worker
+	flows         *flows.Table
+	counters      []*LinkCounters      // by link
+	table         *Table               // in force; nil: there are no rules
+	byKey, byFlow bool                 // keys that package fast makes are those that rules ask about; packets have flows with them
+	marked        bool                 // all flows are
+	at            int                  // place of the flow that is marked next
+	selected      [mbuf.MaxBurst]*Rule // that want packets of the burst dropped
+	any           bool                 // of selected is not nil
 
 	asked   atomic.Pointer[Table] // by another goroutine
 	inForce atomic.Pointer[Table] // of what was asked for
 }
 
-// NewAside makes the aside of the worker of this number.
-func NewAside(number int, counters []*LinkCounters) *Aside {
-	return &Aside{number: number, counters: counters}
+// marksAtOnce is how many flows are marked in a tick: 40 us of a millisecond.
+const marksAtOnce = 256
+
+// NewAside makes the aside of the worker of this number, whose flows table has.
+func NewAside(number int, table *flows.Table, counters []*LinkCounters) *Aside {
+	return &Aside{number: number, flows: table, counters: counters, marked: true}
+}
+
+// Adopt makes the aside find the ids of devices where devices has them. watched: packets have flows;
+// innerKeys: not with the keys that rules ask about.
+func (a *Aside) Adopt(devices watch.Devices, watched, innerKeys bool) {
+	a.Selector.Adopt(devices)
+	a.byKey, a.byFlow = !innerKeys, watched && !innerKeys
 }
 
 // Mitigate hands over rules of mitigation, which are in force from the next tick on, in a
@@ -70,48 +91,101 @@ func (a *Aside) Mitigate(t *Table) { a.asked.Store(t) }
 // goroutine.
 func (a *Aside) Mitigates(t *Table) bool { return a.inForce.Load() == t }
 
-// Tick takes over the rules that were handed over.
+// HasRules tells whether rules are in force.
+func (a *Aside) HasRules() bool { return a.table != nil }
+
+// Tick takes over the rules that were handed over, and marks some flows by them.
 func (a *Aside) Tick(int64) {
 	if t := a.asked.Load(); t != a.table {
-		a.table = t
+		a.table, a.at, a.marked = t, 0, false
 		a.inForce.Store(t)
+	}
+	if !a.marked {
+		a.at, _ = a.flows.Walk(a.at, 2*marksAtOnce, func(f *flows.Flow) int { a.mark(f); return 1 })
+		a.marked = a.at == 0
 	}
 }
 
-// Next implements aside.Aside: while there are rules, every burst is due.
+func (a *Aside) mark(f *flows.Flow) { f.SetSuspect(a.table != nil && a.table.MaySelect(&f.Key)) }
+
+// Mark marks the flows that were made for the burst.
+func (a *Aside) Mark(b *burst.Burst) {
+	for left := b.Fresh; left != 0; left &= left - 1 {
+		a.mark(b.Fast.Flows[bits.TrailingZeros64(left)])
+	}
+}
+
+// Next implements aside.Aside.
 func (a *Aside) Next() (packets, at int64) {
-	if a.table != nil {
+	if a.table != nil && !(a.marked && a.byFlow) {
 		return 0, 0
 	}
 	return aside.Never, aside.Never
 }
 
-// Due asks the rules about each packet of the burst, counts, and keeps the rules of packets that
-// are to be dropped. It tells whether there are any.
-func (a *Aside) Due(b *burst.Burst, _ int64) (any bool) {
-	if a.table == nil || !b.Link.Mitigation {
-		return false
+// Due tells whether packets must keep their INT, whatever their flows: any of them may be selected.
+func (a *Aside) Due(b *burst.Burst, _ int64) bool {
+	return a.table != nil && !(a.marked && a.byFlow) && b.Link.Mitigation
+}
+
+// Select asks the rules about each packet of the burst but those whose flow says that none selects them, counts, and keeps the rules of those that are to be dropped. Where there are any, the aside
+// wants the burst: Drop is to be called.
+func (a *Aside) Select(b *burst.Burst) {
+	left := a.left(b)
+	if !b.Link.Mitigation || left == 0 && b.Fast.Len() == b.N {
+		return
 	}
 	a.selected = [mbuf.MaxBurst]*Rule{}
-	for i := range b.N {
+	for i, j := 0, 0; i < b.N; i++ {
 		m := b.Vec[i]
-		r := a.RuleOf(a.table, m, b)
+		var r *Rule
+		if j == b.Fast.Len() || int(b.Fast.At[j]) != i { // no INT
+			r = a.RuleOfFrame(a.table, burst.Headers(m), m.PktLen(), nil, b.Now)
+		} else {
+			if left>>j&1 != 0 {
+				r = a.ruleOfINT(m, b, j)
+			}
+			j++
+		}
 		if r == nil {
 			continue
 		}
 		n := m.PktLen()
 		if r.Apply(a.number, b.Now, n) {
-			a.selected[i], any = r, true
+			a.selected[i], a.any, b.Aside = r, true, true
 			continue
 		}
 		a.counters[b.Link.Index].count(r.Action, false, n)
 	}
-	return any
 }
 
-// Arrived drops the packets that rules want dropped, and are still there: a report shows
+// ruleOfINT is RuleOf for packet j of those with INT.
+func (a *Aside) ruleOfINT(m *mbuf.Mbuf, b *burst.Burst, j int) *Rule {
+	if b.Fast.Unknown>>j&1 != 0 || !a.byKey || a.table.AsksDevice() {
+		return a.RuleOf(a.table, m, b)
+	}
+	a.packet = Packet{Key: &b.Fast.Keys[j], SourceMAC: SourceMAC(m.Bytes())}
+	return a.table.Find(&a.packet, b.Now)
+}
+
+// left are the INT packets of the burst that some rule may select, by their numbers.
+func (a *Aside) left(b *burst.Burst) (left uint64) {
+	if !a.marked || !a.byFlow || b.Fast.Unknown|b.Fast.Missing != 0 {
+		return math.MaxUint64
+	}
+	left = b.Fast.Kept
+	for _, j := range b.Fast.Deferred() {
+		left |= 1 << j
+	}
+	return left
+}
+
+// Drop drops the packets that rules want dropped, and are still there: a report shows
 // them as they came. The detector has seen them: the sink's own drops are no loss of the network.
-func (a *Aside) Arrived(b *burst.Burst) {
+func (a *Aside) Drop(b *burst.Burst) {
+	if !a.any {
+		return
+	}
 	flowOf := b.FlowOf()
 	for i := range b.N {
 		r := a.selected[i]
@@ -124,7 +198,12 @@ func (a *Aside) Arrived(b *burst.Burst) {
 		r.Dropped(a.number, n)
 		a.counters[b.Link.Index].count(r.Action, true, n)
 	}
+	b.LoseDropped()
+	a.any = false
 }
+
+// Arrived implements aside.Aside.
+func (a *Aside) Arrived(*burst.Burst) {}
 
 // Leaving implements aside.Aside.
 func (a *Aside) Leaving(*burst.Burst) {}

@@ -4,7 +4,9 @@ package mitigate
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
+	"slices"
 
 	"intsink/engine/classify"
 	"intsink/flows"
@@ -105,12 +107,7 @@ func (t *Table) Find(p *Packet, now int64) *Rule {
 	if k := p.Key; k == nil {
 		s.keep(&t.noIP)
 	} else {
-		v := k.Version() >> 1 & 1 // 4: 0, 6: 1
-		s.keep(t.protocol.At(classify.Point{0, uint64(k.Proto())}))
-		s.keep(t.destination[v].At(k.Dst()))
-		s.keep(t.source[v].At(k.Src()))
-		s.keep(t.destinationPort.At(classify.Point{0, uint64(k.DstPort())}))
-		s.keep(t.sourcePort.At(classify.Point{0, uint64(k.SrcPort())}))
+		t.keepByKey(s, k)
 	}
 	for i, word := range s {
 		for ; word != 0; word &= word - 1 {
@@ -120,6 +117,28 @@ func (t *Table) Find(p *Packet, now int64) *Rule {
 		}
 	}
 	return nil
+}
+
+// keepByKey keeps the rules of s that select the key of a flow.
+func (t *Table) keepByKey(s set, k *flows.Key) {
+	v := k.Version() >> 1 & 1 // 4: 0, 6: 1
+	s.keep(t.protocol.At(classify.Point{0, uint64(k.Proto())}))
+	s.keep(t.destination[v].At(k.Dst()))
+	s.keep(t.source[v].At(k.Src()))
+	s.keep(t.destinationPort.At(classify.Point{0, uint64(k.DstPort())}))
+	s.keep(t.sourcePort.At(classify.Point{0, uint64(k.SrcPort())}))
+}
+
+// MaySelect tells whether some rule may select packets with this key: by what else they are, it may
+// select some of them or none.
+func (t *Table) MaySelect(k *flows.Key) bool {
+	var room [MaxRules / 64]uint64
+	s := set(room[:t.words])
+	for i := range s {
+		s[i] = math.MaxUint64
+	}
+	t.keepByKey(s, k)
+	return slices.ContainsFunc(s, func(word uint64) bool { return word != 0 })
 }
 
 // SourceMAC returns the source MAC address of an Ethernet frame, or zero if f is too short.

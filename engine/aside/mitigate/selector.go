@@ -31,12 +31,13 @@ func (x *Selector) RuleOf(t *Table, m *mbuf.Mbuf, b *burst.Burst) *Rule {
 	return x.RuleOfFrame(t, burst.Headers(m), m.PktLen(), b.Link.Locator, b.Now)
 }
 
-// RuleOfFrame is RuleOf for the first bytes of a packet of n bytes, with all of its headers, whose INT locator reads.
+// RuleOfFrame is RuleOf for the first bytes of a packet of n bytes, with all of its headers, whose INT locator reads; nil: it has
+// none.
 func (x *Selector) RuleOfFrame(t *Table, f []byte, n int, locator *inthdr.Locator, now int64) *Rule {
 	x.packet = Packet{SourceMAC: SourceMAC(f)}
 	if packet.Parse(f, n, &x.layers) == packet.OK {
 		x.info = inthdr.Info{}
-		if locator.Find(f, &x.layers, &x.info, &x.outers) != inthdr.Sound {
+		if locator == nil || locator.Find(f, &x.layers, &x.info, &x.outers) != inthdr.Sound {
 			x.info = inthdr.Info{}
 		} else if t.AsksDevice() && x.info.Reason == inthdr.ReasonNone {
 			x.packet.Device, x.packet.HasDevice = x.devices.Of(f, &x.info, locator.Layout(&x.info))

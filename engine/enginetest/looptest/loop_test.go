@@ -3,6 +3,7 @@ package looptest
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/netip"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"intsink/dpdk/mempool"
 	"intsink/dpdk/ring"
 	"intsink/engine"
+	"intsink/engine/aside/mitigate"
 	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
@@ -76,8 +78,16 @@ func TestLoopInC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inGo, bursts := run(t, dir, 0, in, back, 0)
-	inC, ofGo := run(t, dir, 1, in, back, offset)
+	t.Run("no rules", func(t *testing.T) { sameInC(t, dir, 0, in, back, offset, nil) })
+	first := intgen.NthFlow(3, false, false).Src
+	t.Run("rules of mitigation", func(t *testing.T) {
+		sameInC(t, dir, 2, in, back, offset, &mitigate.Match{Source: []netip.Prefix{netip.PrefixFrom(first, first.BitLen())}})
+	})
+}
+
+func sameInC(t *testing.T, dir string, n int, in, back string, offset int64, drops *mitigate.Match) {
+	inGo, bursts := run(t, dir, n, in, back, 0, drops)
+	inC, ofGo := run(t, dir, n+1, in, back, offset, drops)
 	for i, of := range inGo.frames {
 		if !slices.EqualFunc(of, inC.frames[i], bytes.Equal) {
 			t.Errorf("other frames to the %v: %d in Go, %d in C", burst.Direction(i), len(of), len(inC.frames[i]))
@@ -89,6 +99,9 @@ func TestLoopInC(t *testing.T) {
 	if n := len(inC.frames[burst.ToHost]); n < fromNetwork*9/10 {
 		t.Errorf("%d of %d frames have reached the host", n, fromNetwork)
 	}
+	if dropped := inC.Links[1].Direction[burst.ToHost].Dropped[burst.DropMitigation]; drops != nil && dropped < fromNetwork/100 {
+		t.Errorf("%d packets were dropped by the rule", dropped)
+	}
 	if ofGo*10 > bursts {
 		t.Errorf("Go received %d bursts while C polled, %d without it", ofGo, bursts)
 	}
@@ -96,13 +109,18 @@ func TestLoopInC(t *testing.T) {
 
 // run has a worker take all frames from one capture to the other, both ways. It returns how many
 // bursts Go received.
-func run(t *testing.T, dir string, n int, in, back string, offset int64) (o outcome, received int64) {
+func run(t *testing.T, dir string, n int, in, back string, offset int64, drops *mitigate.Match) (o outcome, received int64) {
 	pool, reports := dpdktest.Pool(t, fmt.Sprint("packets", n)), dpdktest.Pool(t, fmt.Sprint("reports", n))
 	outs := []string{filepath.Join(dir, fmt.Sprint("tonetwork", n)), filepath.Join(dir, fmt.Sprint("tohost", n))}
 	var bursts atomic.Int64
 	network, host := dpdktest.Start(t, dpdktest.Pcap(2*n, in, outs[0]), dpdktest.OnePair(pool)), dpdktest.Start(t, dpdktest.Pcap(2*n+1, back, outs[1]), dpdktest.OnePair(pool))
 	idle := dpdktest.Start(t, dpdktest.Sink(80+n), dpdktest.OnePair(pool))
 	w := newWorker(idle, watched{network.Queue(0), &bursts}, watched{host.Queue(0), &bursts}, pool, reports, offset)
+	if drops != nil {
+		now := eal.Nanotime()
+		w.Mitigation.Mitigate(mitigate.New([]*mitigate.Rule{mitigate.NewRule(1, *drops, mitigate.Drop, 0, now, math.MaxInt64, 1)}))
+		w.Tick(now)
+	}
 	ended := dpdktest.Worker(func() { w.Run(engine.Idle{}) })
 	deadline := time.Now().Add(time.Minute)
 	for { // until it has taken all, and polled once more
@@ -185,7 +203,7 @@ type worker struct {
 func newWorker(idle ethdev.Port, network, host burst.Queue, pool, reports *mempool.Mempool, offset int64) worker {
 	sealed := ring.New(4096)
 	return worker{engine.NewWorker(engine.WorkerConfig{
-		Links:   []burst.Link{{Name: "idle", Network: idle.Queue(0), Host: idle.Queue(0), NetworkID: 3, HostID: 4}, {Name: "edge", Network: network, Host: host, NetworkID: 1, HostID: 2}},
+		Links:   []burst.Link{{Name: "idle", Network: idle.Queue(0), Host: idle.Queue(0), NetworkID: 3, HostID: 4}, {Name: "edge", Network: network, Host: host, NetworkID: 1, HostID: 2, Mitigation: true}},
 		Outlets: []reporting.Outlet{{Ring: sealed}}, PacketPool: pool, ReportPool: reports,
 		Seed: 7, Rules: rules(), Flows: flows.Config{Capacity: 4096, Seed: 7, IdleTimeout: 300e9},
 		Clock: eal.Nanotime, LoopClock: offset,

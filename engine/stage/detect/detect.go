@@ -87,6 +87,7 @@ func (s *Stage) Do(b *burst.Burst) {
 	if rest := f.Samples &^ b.Reportable; rest != 0 {
 		s.takeSamples(b, rest)
 	}
+	b.Keeps |= f.Kept
 	b.CountINT(others)
 	b.Link.Counters.Malformed[0] = 0 // no reason
 	if len(f.Deferred()) > 0 {

@@ -8,10 +8,14 @@ import (
 )
 
 // Stage is the stage of one worker.
-type Stage struct{ table *flows.Table }
+type Stage struct {
+	table *flows.Table
+	made  func(*burst.Burst)
+}
 
-// New makes the stage of a worker with this flow table.
-func New(table *flows.Table) *Stage { return &Stage{table} }
+// New makes the stage of a worker with this flow table. made is called with a burst some of whose flows
+// were made for it (burst.Burst.Fresh).
+func New(table *flows.Table, made func(*burst.Burst)) *Stage { return &Stage{table, made} }
 
 // Do finds or makes the flow of every INT packet: of all where some were parsed, else
 // of those that package fast has not found.
@@ -23,5 +27,8 @@ func (s *Stage) Do(b *burst.Burst) {
 		return
 	}
 	b.Fresh = s.table.Resolve(b.Now, f.Keys[:n], f.Hashes[:n], f.Flows[:n], f.Missing)
+	if b.Fresh != 0 {
+		s.made(b)
+	}
 	f.Pass()
 }
