@@ -2,6 +2,8 @@
 
 package event
 
+import "intsink/flows"
+
 // atHand is the packet at hand, and those of the burst that met an episode. An episode that nobody records is met by none.
 type atHand struct {
 	size     uint32 // of the packet, without INT
@@ -22,6 +24,24 @@ func (d *Detector) HasMet() bool { return d.hand.met != 0 }
 
 // ForgetMet is to be called once a burst.
 func (d *Detector) ForgetMet() { d.hand.met = 0 }
+
+// Meet is Packet for one of a known flow that gives no event but that of a queue, and is not learned from: it crosses a
+// queue that may be in an episode. size is its length without INT.
+func (d *Detector) Meet(now int64, f *flows.Flow, size int, o *Observation) (set Set) {
+	d.Edge, d.sampling, d.hand.size = false, false, uint32(size)
+	p, l, hopLen := &d.policies[f.Watch], o.Layout, int(o.Info.HopLen)
+	for stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]; len(stack) >= hopLen; stack = stack[hopLen:] {
+		var n hopValues
+		d.readHop(&n, stack[:hopLen], l)
+		if n.NodeID != unknown32 && (n.Egress != unknown32 || !hasEgress(l)) {
+			set |= d.congestion(now, f, &n, false, &p.Thresholds)
+		}
+	}
+	if set != 0 {
+		d.Reported(now, f, set)
+	}
+	return set
+}
 
 // meet notes that the packet at hand has met an episode.
 func (h *atHand) meet(episode uint32) {

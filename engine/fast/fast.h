@@ -352,8 +352,9 @@ struct fast_state {
 	uint32_t deferred; // of deferred_at
 	uint64_t unknown;  // bit j: nothing is known of it
 	uint64_t missing;  // bit j: its flow was not found
-	uint64_t samples;  // bit j: it is passed, but a sample: it keeps its INT
-	uint64_t kept;     // bit j: likewise, since a rule may drop it
+	uint64_t samples;  // bit j: it is passed, but a sample, or meets an episode: it keeps its INT
+	uint64_t met;      // bit j: of those, one that crosses a queue that may be in an episode
+	uint64_t kept;     // bit j: it is passed, but keeps its INT, since a rule may drop it
 	uint8_t at[FAST_BURST];
 	uint8_t template[FAST_BURST];
 	uint8_t deferred_at[FAST_BURST];

@@ -189,11 +189,13 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 		return GENERAL_DEFER;
 	struct windows v = {.end = w->end_window, .change = false};
 	memcpy(v.hops, w->windows, sizeof v.hops);
+	bool met = false;
 	if (t->all_hops) {
 		if (!same_path(w, t, f) || !latencies_pass(s, w, t, p, f, &v))
 			return GENERAL_DEFER;
 		const bool may_reach = !p->factor || !v.summed || v.sum >= p->latency || p->tx != UINT32_MAX;
-		if (p->fabric && ((b->hot && !no_episode(b, t, p, f)) || (may_reach && mark_thresholds(b, t, p, f))))
+		met = p->fabric && b->hot && !no_episode(b, t, p, f);
+		if (met ? p->tx != UINT32_MAX || p->sample_left == 1 : p->fabric && may_reach && mark_thresholds(b, t, p, f))
 			return GENERAL_DEFER;
 		if (p->link && (t->narrow || (t->links && !find_links(s, b, t, p, f))))
 			return GENERAL_DEFER;
@@ -207,6 +209,8 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 	if (v.change)
 		set_windows(w, &v);
 	s->mx += t->mx;
+	if (met)
+		s->met |= UINT64_C(1) << j;
 	return t->all_hops ? GENERAL_SAME_PATH : GENERAL_NO_PATH;
 }
 
@@ -271,13 +275,14 @@ static inline bool count(struct fast_flow *w, uint32_t bytes)
 	return true;
 }
 
-// finish takes INT out of a packet that was counted, but for a sample, and for what a rule may drop.
+// finish takes INT out of a packet that was counted, but for a sample, one that Go holds against an episode, and what a
+// rule may drop.
 static inline void finish(struct fast_state *s, uint32_t j, struct fast_policy *p)
 {
 	const bool suspect = s->flows[j]->bound & FAST_SUSPECT;
 	if (unlikely(suspect))
 		s->kept |= UINT64_C(1) << j;
-	if (p != NULL && --p->sample_left == 0 && is_sample(p, s->hashes[j]))
+	if ((p != NULL && --p->sample_left == 0 && is_sample(p, s->hashes[j])) || s->met >> j & 1)
 		s->samples |= UINT64_C(1) << j;
 	else if (s->strip && !suspect) {
 		struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
@@ -418,7 +423,7 @@ static __attribute__((noinline)) size_t pass_until_look(struct fast_state *s)
 void fast_pass(struct fast_state *s)
 {
 	s->deferred = 0;
-	s->samples = s->kept = 0;
+	s->samples = s->met = s->kept = 0;
 	pass_from(s, unlikely(s->look > 1) ? pass_until_look(s) : 0);
 }
 

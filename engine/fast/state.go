@@ -207,8 +207,9 @@ type State struct {
 	ints, deferred uint32
 	Unknown        uint64 // bit j: nothing is known of packet At[j]
 	Missing        uint64 // bit j: its flow was not found
-	Samples        uint64 // bit j: it is passed, but a sample: it keeps its INT
-	Kept           uint64 // bit j: likewise, since a rule may drop it
+	Samples        uint64 // bit j: it is passed, but a sample, or meets an episode: it keeps its INT
+	Met            uint64 // bit j: of those, one that crosses a queue that may be in an episode
+	Kept           uint64 // bit j: it is passed, but keeps its INT, since a rule may drop it
 
 	At         [mbuf.MaxBurst]uint8
 	Template   [mbuf.MaxBurst]uint8

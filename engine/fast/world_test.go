@@ -106,7 +106,7 @@ func (w *world) of(frames ...[]byte) {
 func (w *world) passes(frame []byte) bool {
 	before := w.passed
 	w.of(frame)
-	return w.passed > before
+	return w.passed > before && w.Met == 0
 }
 
 // receive puts packets into the vector, and takes them through the steps before the parser.
@@ -233,7 +233,7 @@ func (w *world) compare(o *world, n int) string {
 		return "places"
 	case a.MX != b.MX:
 		return "how many are of INT-MX"
-	case a.Unknown != b.Unknown || a.Missing != b.Missing || a.Samples != b.Samples:
+	case a.Unknown != b.Unknown || a.Missing != b.Missing || a.Samples != b.Samples || a.Met != b.Met:
 		return "bits"
 	case !bytes.Equal(a.Template[:a.ints], b.Template[:b.ints]) || !bytes.Equal(w.Deferred(), o.Deferred()):
 		return "templates or the deferred"

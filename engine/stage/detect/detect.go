@@ -56,16 +56,17 @@ func (s *Stage) Begin(b *burst.Burst, suspended bool) {
 }
 
 // Do asks of every INT packet that package fast has deferred whether it is worth a
-// report. All others gave no event, and have lost their INT; but for samples.
+// report. All others gave no event, and have lost their INT; but for samples, and those in an episode.
 func (s *Stage) Do(b *burst.Burst) {
-	others := 0
+	others, taken := 0, uint64(0)
 	f := b.Fast
 	if n := f.Len(); n > 0 {
 		s.sample = int(s.detector.Samples.From()-1) % n
 	}
 	for _, j := range f.Deferred() {
-		if before := f.Samples & (1<<j - 1) &^ b.Reportable; before != 0 { // samples in front of packet j come first
-			s.takeSamples(b, before)
+		if before := f.Samples & (1<<j - 1) &^ taken; before != 0 { // those in front of packet j come first
+			taken |= before
+			s.passed(b, before)
 		}
 		if flow := f.Flows[j]; flow != nil {
 			flow.Release()
@@ -84,8 +85,8 @@ func (s *Stage) Do(b *burst.Burst) {
 			b.Reportable |= 1 << j
 		}
 	}
-	if rest := f.Samples &^ b.Reportable; rest != 0 {
-		s.takeSamples(b, rest)
+	if rest := f.Samples &^ taken; rest != 0 {
+		s.passed(b, rest)
 	}
 	b.Keeps |= f.Kept
 	b.CountINT(others)
@@ -94,6 +95,35 @@ func (s *Stage) Do(b *burst.Burst) {
 		s.detector.Samples.Skip()
 	}
 	s.detector.Samples.Count(b.Now, f.Len())
+}
+
+// passed does what is left to do for packets that package fast has passed, but kept: in order.
+//
+//go:noinline
+func (s *Stage) passed(b *burst.Burst, which uint64) {
+	b.Keeps |= which
+	for which != 0 {
+		met := which & b.Fast.Met
+		if samples := which & (met&-met - 1); samples != 0 {
+			s.takeSamples(b, samples)
+			which &^= samples
+			continue
+		}
+		s.meet(b, bits.TrailingZeros64(which)&(mbuf.MaxBurst-1))
+		which &= which - 1
+	}
+}
+
+// meet counts packet j, which gives no other event, in the episodes of the queues that it has crossed.
+func (s *Stage) meet(b *burst.Burst, j int) {
+	m, info, flow := b.Vec[b.Fast.At[j]], b.Fast.Info(b.Fast.Template[j]), b.Fast.Flows[j]
+	o := s.observation
+	o.Frame, o.Info, o.Layout, o.Number = m.Bytes(), info, b.Link.Locator.Layout(info), uint8(j)
+	set := s.detector.Meet(b.Now, flow, m.PktLen()-int(info.Removed), o)
+	b.Cause[j], b.Trigger[j] = burst.CauseOf(set, flow.Watch, s.detector.Edge), s.detector.Trigger
+	if set != 0 {
+		b.Reportable |= 1 << j
+	}
 }
 
 // takeSamples makes samples reportable: packets that give no event else.
@@ -107,7 +137,6 @@ func (s *Stage) takeSamples(b *burst.Burst, which uint64) {
 			b.Cause[bits.TrailingZeros64(of)&(mbuf.MaxBurst-1)] = c
 		}
 	}
-	b.Keeps |= which
 	b.Reportable |= which
 }
 
