@@ -25,6 +25,14 @@ type writeRequest struct {
 	wrong              string // a body for which it is refused; "": it has none
 }
 
+// result is what becomes of the request on the unix socket, as log and counter say it.
+func (w *writeRequest) result() string {
+	if w.want == http.StatusConflict {
+		return "refused"
+	}
+	return "ok"
+}
+
 // everyWrite are all requests that change something, in an order in which each can be done.
 var everyWrite = []writeRequest{
 	{"POST", "/api/v1/reload", `{"confirm": "10m"}`, 200, `{"confirm": 7}`},
@@ -35,6 +43,7 @@ var everyWrite = []writeRequest{
 	{"POST", "/aggAttack", `{"src_mac": "02:00:00:00:00:01", "dst_ip": "192.0.2.9", "dst_port": 80}`, 201, `{"src_mac": "x"}`},
 	{"DELETE", "/aggAttack", `{"src_mac": "02:00:00:00:00:01", "dst_ip": "192.0.2.9", "dst_port": 80}`, 201, `{"src_mac": "x"}`},
 	{"POST", "/api/v1/capture", `{"seconds": 0.1}`, 200, `{"seconds": -1}`},
+	{"POST", "/api/v1/upgrade", `{"confirm": "10m"}`, 409, `{"confirm": 7}`}, // there is no program to take over
 }
 
 // TestEveryWrite of docs/api.md: without authority it is refused, too long and wrong ones are, too,
@@ -78,7 +87,7 @@ func TestEveryWrite(t *testing.T) {
 		b, _ := io.ReadAll(a.Body)
 		return a.StatusCode, string(b)
 	}
-	lines, results := 0, map[string]float64{"ok": 0, "forbidden": 0, "bad_request": 0}
+	lines, results := 0, map[string]float64{"ok": 0, "refused": 0, "forbidden": 0, "bad_request": 0}
 	for _, w := range everyWrite {
 		if !documented[w.method+" "+w.path] {
 			t.Errorf("docs/api.md lacks %s %s", w.method, w.path)
@@ -100,7 +109,7 @@ func TestEveryWrite(t *testing.T) {
 		if code, text := ask(local, "http://intsink", w.method, path, w.body); code != w.want {
 			t.Errorf("%s %s: %d %s, want %d", w.method, w.path, code, text, w.want)
 		}
-		results["ok"]++
+		results[w.result()]++
 		time.Sleep(200 * time.Millisecond) // four of the writes that may come in a second
 	}
 	for left := range documented {
@@ -137,7 +146,7 @@ func TestEveryWrite(t *testing.T) {
 	r.stop(t, patience)
 	logged := regexp.MustCompile(`msg="api: write" who=.* what="(.*?)" result=(\w+)`).FindAllStringSubmatch(r.stderr.String(), -1)
 	for _, w := range everyWrite {
-		for _, result := range []string{"ok", "forbidden"} {
+		for _, result := range []string{w.result(), "forbidden"} {
 			what := w.method + " " + strings.Replace(w.path, "{id}", "1", 1)
 			if !slices.ContainsFunc(logged, func(l []string) bool { return l[1] == what && l[2] == result }) {
 				t.Errorf("the log lacks %s, %s", what, result)
