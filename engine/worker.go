@@ -98,10 +98,8 @@ func (s *stages) afterMatch(b *burst.Burst) {
 		s.aside(b)
 	case n > 0 && b.Watched:
 		s.watch(b)
-		if b.Keeps != 0 || !b.Fast.Strips() {
-			s.strip.Do(b)
-			s.tell(b)
-		}
+		s.strip.Do(b)
+		s.tell(b)
 	case n > 0:
 		s.strip.Unwatched(b)
 		s.tell(b)

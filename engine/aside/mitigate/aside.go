@@ -49,9 +49,9 @@ func (c *LinkCounters) count(a Action, dropped bool, bytes int) {
 	c.PassedBytes[a] += uint64(bytes)
 }
 
-// Aside drops packets of one worker by rules, while there are any. Flows are marked whose packets some
-// rule may select; those of the others lose their INT in package fast, and no rule is asked. Until all are marked, and where flows have
-// other keys than rules ask about or there are none, every burst is due.
+// Aside drops packets of one worker by rules, while there are any. It marks the flows whose packets some rule may select.
+// Packets of the other flows lose their INT in package fast, and no rule is asked about them. Every burst is due until all
+// flows are marked, where flows are told apart by inner keys, which rules do not ask about, and where packets have no flows.
 type Aside struct {
 	Selector
 	number        int // of the worker
@@ -128,8 +128,8 @@ func (a *Aside) Due(b *burst.Burst, _ int64) bool {
 	return a.table != nil && !(a.marked && a.byFlow) && b.Link.Mitigation
 }
 
-// Select asks the rules about each packet of the burst but those whose flow says that none selects them, counts, and keeps the rules of those that are to be dropped. Where there are any, the aside
-// wants the burst: Drop is to be called.
+// Select asks the rules about each packet of the burst, but for those of flows that no rule can select. It counts the packets
+// that a rule selects, and notes those to be dropped; where there are any, it sets Burst.Aside, and Drop is to be called.
 func (a *Aside) Select(b *burst.Burst) {
 	left := a.left(b)
 	if !b.Link.Mitigation || left == 0 && b.Fast.Len() == b.N {

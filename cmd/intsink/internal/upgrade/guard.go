@@ -107,7 +107,8 @@ func (g *Guard) Run() error {
 	}
 }
 
-// take takes in what the new program tells, and returns what of it is for systemd.
+// take reads one message of the new program: it notes what says how the trial goes, and returns the lines that are to be
+// sent on to systemd.
 func (g *Guard) take(text string, now time.Time) (tell string) {
 	var on []string
 	for line := range strings.SplitSeq(text, "\n") {
