@@ -98,7 +98,7 @@ func (w *Worker) addAsides(c *WorkerConfig) {
 	sample := checksum.New(ofEach(w, func(l *LinkCounters) *checksum.Counters { return &l.Checksum }), taps)
 	pass := passall.New(ofEach(w, func(l *LinkCounters) *passall.Counters { return &l.PassAll }))
 	w.Recorder = recorder.New(c.Recorder, c.Clock(), w.detector, &w.counters.Recorder)
-	w.stages.captures, w.stages.mitigation, w.stages.passAll, w.stages.recorder, w.stages.detector = w.Captures, w.Mitigation, pass, w.Recorder, w.detector
+	w.stages.captures, w.stages.mitigate, w.stages.passAll, w.stages.recorder, w.stages.detector = w.Captures, w.Mitigation, pass, w.Recorder, w.detector
 	w.stages.turns = aside.New(pass, w.Mitigation, w.Captures, sample, w.Verification, w.Questions)
 }
 

@@ -67,8 +67,7 @@ type stages struct {
 	captures *capture.Aside
 	recorder *recorder.Recorder
 	detector *event.Detector
-
-	mitigation *mitigate.Aside
+	mitigate *mitigate.Aside
 }
 
 // toHost takes a burst that l has received from the INT domain through all stages but transmit.
@@ -85,8 +84,8 @@ func (s *stages) toHost(l *burst.Served, b *burst.Burst) {
 
 // afterMatch takes a burst through the stages behind match.
 func (s *stages) afterMatch(b *burst.Burst) {
-	if s.mitigation.HasRules() {
-		s.mitigation.Select(b)
+	if s.mitigate.HasRules() {
+		s.mitigate.Select(b)
 	}
 	if b.Fast.Unknown != 0 {
 		s.parse.Do(b)
@@ -137,7 +136,7 @@ func (s *stages) aside(b *burst.Burst) {
 	if n > 0 && b.Watched {
 		s.watch(b)
 	}
-	s.mitigation.Drop(b)
+	s.mitigate.Drop(b)
 	s.turns.Arrived(b)
 	s.tell(b)
 	switch {

@@ -8,7 +8,7 @@ import (
 	"intsink/engine/wire/intgen"
 )
 
-// TestAnEpisodeIsOfThoseWhoWatchIt: while an interface or a queue is in an episode, packets that cross it are deferred
+// TestAnEpisodeIsOfThoseWhoWatchIt: while an interface or a queue is in an episode, packets that cross it are Go's, deferred or met,
 // where they carry the value and their watch watches it, and nowhere else: on every path of package fast.
 func TestAnEpisodeIsOfThoseWhoWatchIt(t *testing.T) {
 	const basic, withQueue, withBoth = 0xe000, 0xf000, 0xf100

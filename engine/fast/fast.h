@@ -197,7 +197,7 @@ struct fast_loss {
 #define FAST_HAS_LOSS (UINT32_C(0x04) << 24)
 #define FAST_END_KNOWN (UINT32_C(0x08) << 24)
 #define FAST_HELD (UINT32_C(0x40) << 24) // an earlier packet of the burst was deferred
-#define FAST_SUSPECT (UINT32_C(0x80) << 24) // a rule may drop its packets
+#define FAST_SUSPECT (UINT32_C(0x80) << 24) // a rule of mitigation may select its packets
 
 enum { FAST_NO_WATCH = 255 }; // in place of a watch, of a flow that none selects
 
@@ -354,7 +354,7 @@ struct fast_state {
 	uint64_t missing;  // bit j: its flow was not found
 	uint64_t samples;  // bit j: it is passed, but a sample, or meets an episode: it keeps its INT
 	uint64_t met;      // bit j: of those, one that crosses a queue that may be in an episode
-	uint64_t kept;     // bit j: it is passed, but keeps its INT, since a rule may drop it
+	uint64_t kept;     // bit j: it is passed, but keeps its INT, since a rule of mitigation may select it
 	uint8_t at[FAST_BURST];
 	uint8_t template[FAST_BURST];
 	uint8_t deferred_at[FAST_BURST];
@@ -385,7 +385,8 @@ struct fast_queue {
 // A link, and its packets on their way to the host that Go has not seen.
 struct fast_link_ends {
 	struct fast_queue network, host;
-	uint64_t received, forwarded, with_int, mx; // those with INT, and of them of INT-MX
+	uint64_t received, forwarded;
+	uint64_t with_int, mx; // with INT, and those of INT-MX
 	uint64_t state;    // struct fast_state that has its templates
 	uint64_t plain;    // all ones: packets without INT are for Go, too; or zero
 };

@@ -115,7 +115,10 @@ func (p *Path) Receive(b *Burst) {
 // prepare takes over what Go says of a burst but for its packets and its time.
 func (p *Path) prepare(b *Burst) {
 	p.wall, p.generation, p.policies = b.Wall, uint32(b.Generation), uint32(p.view.Len())
-	p.strip, p.watched, p.keep = bit(b.Strip), bit(b.Watched), bit(b.Keep)*keepAll|bit(b.Facts.Asks != 0)*askAll
+	p.strip, p.watched, p.keep = bit(b.Strip), bit(b.Watched), bit(b.Keep)
+	if b.Facts.Asks != 0 {
+		p.keep |= askAll
+	}
 	p.factsKey, p.asks = b.Facts.Key, uint32(b.Facts.Asks)
 }
 

@@ -32,7 +32,8 @@ type Ends struct {
 
 // Passed are packets of bursts from the network that Go has not seen.
 type Passed struct {
-	Received, Forwarded, WithINT, MX uint64 // those with INT, and of them of INT-MX
+	Received, Forwarded uint64
+	WithINT, MX         uint64 // with INT, and those of INT-MX
 }
 
 // end is a link in a Loop.

@@ -195,7 +195,9 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 			return GENERAL_DEFER;
 		const bool may_reach = !p->factor || !v.summed || v.sum >= p->latency || p->tx != UINT32_MAX;
 		met = p->fabric && b->hot && !no_episode(b, t, p, f);
-		if (met ? p->tx != UINT32_MAX || p->sample_left == 1 : p->fabric && may_reach && mark_thresholds(b, t, p, f))
+		if (met && (p->tx != UINT32_MAX || p->sample_left == 1)) // event.Detector.Meet knows of queues alone
+			return GENERAL_DEFER;
+		if (!met && p->fabric && may_reach && mark_thresholds(b, t, p, f))
 			return GENERAL_DEFER;
 		if (p->link && (t->narrow || (t->links && !find_links(s, b, t, p, f))))
 			return GENERAL_DEFER;
@@ -275,8 +277,8 @@ static inline bool count(struct fast_flow *w, uint32_t bytes)
 	return true;
 }
 
-// finish takes INT out of a packet that was counted, but for a sample, one that Go holds against an episode, and what a
-// rule may drop.
+// finish takes INT out of a packet that was counted, unless it is a sample, crosses a queue that may be in an episode, or
+// belongs to a flow that a rule of mitigation may select: Go needs its INT, or the whole packet, first.
 static inline void finish(struct fast_state *s, uint32_t j, struct fast_policy *p)
 {
 	const bool suspect = s->flows[j]->bound & FAST_SUSPECT;
@@ -479,11 +481,11 @@ void fast_receive(struct fast_state *s)
 	s->missing = 0;
 	if (s->unknown || s->ints == 0)
 		return;
-	if (!s->watched)
+	if (!s->watched) {
 		strip_unwatched(s);
-	else {
-		fast_lookup(s);
-		if (!s->missing)
-			fast_pass(s);
+		return;
 	}
+	fast_lookup(s);
+	if (!s->missing)
+		fast_pass(s);
 }

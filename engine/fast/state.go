@@ -204,12 +204,13 @@ type State struct {
 	_          uint32
 
 	// What was found: At[:ints] are places in the burst, everything below is by those.
-	ints, deferred uint32
-	Unknown        uint64 // bit j: nothing is known of packet At[j]
-	Missing        uint64 // bit j: its flow was not found
-	Samples        uint64 // bit j: it is passed, but a sample, or meets an episode: it keeps its INT
-	Met            uint64 // bit j: of those, one that crosses a queue that may be in an episode
-	Kept           uint64 // bit j: it is passed, but keeps its INT, since a rule may drop it
+	ints     uint32
+	deferred uint32
+	Unknown  uint64 // bit j: nothing is known of packet At[j]
+	Missing  uint64 // bit j: its flow was not found
+	Samples  uint64 // bit j: it is passed, but a sample, or meets an episode: it keeps its INT
+	Met      uint64 // bit j: of those, one that crosses a queue that may be in an episode
+	Kept     uint64 // bit j: it is passed, but keeps its INT, since a rule of mitigation may select it
 
 	At         [mbuf.MaxBurst]uint8
 	Template   [mbuf.MaxBurst]uint8
