@@ -33,7 +33,7 @@ func TestShedReportsAreCounted(t *testing.T) {
 	}
 }
 
-// An onset has a higher priority than what follows it, from the packet to the
+// An onset and a clear have a higher priority than what is between them, from the packet to the
 // budget.
 func TestCongestionEdgeGoesFirst(t *testing.T) {
 	b := newBed(t, func(r *Rules) {
@@ -47,19 +47,22 @@ func TestCongestionEdgeGoesFirst(t *testing.T) {
 	}
 	b.network.RX = [][]byte{frame(10_000)}
 	b.Poll()
-	sent := func() bool {
+	sent := func(latency uint32) bool {
 		before := b.counters.Collectors[0].Reports
-		b.network.RX = [][]byte{frame(60_000)}
+		b.network.RX = [][]byte{frame(latency)}
 		b.Poll()
 		b.step(2e6)
 		b.sealed()
 		return b.counters.Collectors[0].Reports > before
 	}
-	if !sent() {
+	if !sent(60_000) {
 		t.Error("the onset was shed")
 	}
-	if sent() {
+	if sent(60_000) {
 		t.Error("a packet within the episode was sent where the onset of another may need the packet")
+	}
+	if !sent(20_000) {
+		t.Error("the clear was shed")
 	}
 	b.balance()
 }
