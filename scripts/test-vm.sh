@@ -2,7 +2,7 @@
 # Tests the Debian packages in a virtual machine with NICs (deploy/vm). In bin/ must lie what
 # `make deb` makes.
 #
-#   scripts/test-vm.sh [-short-form] [-test.run 'TestMachine/...']
+#   scripts/test-vm.sh [-short-form] [-go-on] [-test.run 'TestMachine/...']
 #
 # Root, on Debian 12. INTSINK_VM=/var/cache/intsink-vm: where QEMU and the Debian of the machine are kept.
 set -euo pipefail

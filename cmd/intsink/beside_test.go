@@ -68,6 +68,71 @@ func TestPortsBesideLinks(t *testing.T) {
 	b.ends(t, 0)
 }
 
+// laterLink is one whose interfaces are not there yet: one for a driver of DPDK, which loops in C poll, and one without.
+const laterLink = `
+port "later" { device = "net_pcap7,iface=later-a0" }
+port "without" { device = "kernel:later-b0" }
+link "comes" {
+  network = "later"
+  host    = "without"
+}
+port "later C" { device = "net_pcap8,iface=later-c0" }
+port "later D" { device = "net_pcap9,iface=later-d0" }
+link "comes in C" {
+  network = "later C"
+  host    = "later D"
+}
+`
+
+// TestLinksThatComeLater: a link whose interfaces come after the start forwards once both are there, without a restart.
+func TestLinksThatComeLater(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	netns.Sh(t, "ip link set lo up; sysctl -qw net.ipv6.conf.default.disable_ipv6=1")
+	for _, links := range []string{laterLink, laterLink[strings.Index(laterLink, `port "later C"`):]} {
+		b := newBed(t, "", links)
+		b.change(t, "4096", "32768")
+		b.start(t, nil)
+		b.passes(t)
+		ready := func(want string) {
+			t.Helper()
+			for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+				got := b.get(t, "/readyz?verbose")
+				if strings.Contains(got, want) {
+					return
+				}
+				if time.Now().After(end) {
+					t.Fatalf("/readyz lacks %q:\n%s", want, got)
+				}
+			}
+		}
+		ready(`port "later D": interface "later-d0": there is no such interface; tried again each second`)
+		pairs := []string{"c", "d"}
+		if links == laterLink {
+			pairs = []string{"a", "b", "c", "d"}
+		}
+		for i, name := range pairs {
+			netns.Sh(t, "for i in 0 1; do ip link show later-"+name+"$i; done 2>/dev/null || { ip link add later-"+name+"0 type veth peer name later-"+name+"1; for i in 0 1; do ip link set later-"+name+"$i up; done; }")
+			if i == len(pairs)-2 {
+				ready(`port "later C": link "comes in C" is stopped, as port "later D" is not there; tried again each second`)
+			}
+		}
+		b.wait(t, "all to be there", func(p observetest.Exposition) bool { return p.Series[`intsink_port_link_up{port="later D"}`] == 1 })
+		ready("ok\n")
+		for i := 0; i < len(pairs); i += 2 {
+			hears := packetSocket(t, "later-"+pairs[i+1]+"1")
+			shout(t, "later-"+pairs[i]+"1", plainFrame())
+			if got := frameOf(t, hears, "later-"+pairs[i+1]+"1"); !bytes.Equal(got, plainFrame()) {
+				t.Errorf("later-%s: % x", pairs[i+1], got)
+			}
+		}
+		b.passes(t)
+		b.ends(t, 0)
+		netns.Sh(t, "for i in a b c d; do ip link del later-${i}0 2>/dev/null || true; done")
+	}
+}
+
 // packetSocket is one on an interface.
 func packetSocket(t *testing.T, name string) int {
 	t.Helper()
@@ -89,7 +154,12 @@ func packetSocket(t *testing.T, name string) int {
 // heard is the next frame that comes to an interface.
 func heard(t *testing.T, name string) []byte {
 	t.Helper()
-	fd := packetSocket(t, name)
+	return frameOf(t, packetSocket(t, name), name)
+}
+
+// frameOf is the next frame of a packet socket.
+func frameOf(t *testing.T, fd int, name string) []byte {
+	t.Helper()
 	unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: int64(patience / time.Second)})
 	b := make([]byte, 2048)
 	n, _, err := unix.Recvfrom(fd, b, 0)

@@ -26,6 +26,40 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
+// TestFound: an absent queue is one of a device once that is found, and no more when it is lost; to loops in C, too.
+func TestFound(t *testing.T) {
+	pool := dpdktest.Pool(t, "found")
+	p := dpdktest.Start(t, dpdktest.Sink(10), dpdktest.OnePair(pool))
+	defer p.Close()
+	q, err := ethdev.Absent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := q.InC()
+	v := mbuf.NewVec()
+	for what, sent := range []int{0, 1, 0, 1} {
+		switch {
+		case sent == 1:
+			q.Found(p, 0)
+		case what > 0:
+			q.Lost()
+		}
+		if !pool.AllocBulk(v, 1) {
+			t.Fatal("no mbufs")
+		}
+		n := q.TxBurst(v, 1)
+		if n != sent || n == 0 && q.Refusal() != mbuf.RefusedDown || n == 1 && q.Refusal() != mbuf.RefusedFull {
+			t.Errorf("%d: %d sent, want %d; refusal %v", what, n, sent, q.Refusal())
+		}
+		if n == 0 {
+			pool.FreeBulk(v, 1)
+		}
+	}
+	if again := q.InC(); again != c {
+		t.Errorf("to C it was %+v, and is %+v", c, again)
+	}
+}
+
 // TestRemoved: what vfio-pci and drivers tell of a device that goes reaches its port, and no other; one
 // that is attached again is there.
 func TestRemoved(t *testing.T) {

@@ -8,14 +8,28 @@
 #include <rte_prefetch.h>
 #include "memifrings.h"
 
-// go_rx_burst receives up to n packets, and prefetches the first two cache lines of each. ring is that of a
-// queue of net_memif, else 0.
-static inline uint16_t go_rx_burst(uint16_t port, uint16_t queue, uintptr_t ring, uintptr_t vec, uint16_t n, bool prefetch) {
+// go_queue is one rx and one tx queue of a port with the same number, for one thread at a time. Another thread may
+// give it a device, or take that away, meanwhile (absent.go): port and queue hold once the rings do.
+struct go_queue {
+	uintptr_t rx_ring, tx_ring; // of net_memif, else 0
+	uint16_t port, queue, max;
+	bool prefetch;
+};
+
+static inline bool go_receives(const struct go_queue *q) {
+	return go_usable(__atomic_load_n(&q->rx_ring, __ATOMIC_ACQUIRE));
+}
+static inline bool go_transmits(const struct go_queue *q) {
+	return go_usable(__atomic_load_n(&q->tx_ring, __ATOMIC_ACQUIRE));
+}
+
+// go_rx_burst receives up to q->max packets, and prefetches the first two cache lines of each.
+static inline uint16_t go_rx_burst(const struct go_queue *q, uintptr_t vec) {
 	struct rte_mbuf **v = (struct rte_mbuf **)vec;
-	if (!go_usable(ring))
+	if (!go_receives(q))
 		return 0;
-	uint16_t got = rte_eth_rx_burst(port, queue, v, n);
-	for (uint16_t i = 0; prefetch && i < got; i++) {
+	uint16_t got = rte_eth_rx_burst(q->port, q->queue, v, q->max);
+	for (uint16_t i = 0; q->prefetch && i < got; i++) {
 		char *data = rte_pktmbuf_mtod(v[i], char *);
 		rte_prefetch0(data);
 		rte_prefetch0(data + 64);
@@ -27,10 +41,14 @@ static inline uint16_t go_rx_burst(uint16_t port, uint16_t queue, uintptr_t ring
 // packets and lose them.
 extern uint32_t go_link_down[RTE_MAX_ETHPORTS];
 
-static inline uint16_t go_tx_burst(uint16_t port, uint16_t queue, uintptr_t ring, uintptr_t vec, uint16_t n) {
-	if (!go_usable(ring) || __atomic_load_n(&go_link_down[port], __ATOMIC_RELAXED))
+static inline bool go_is_down(const struct go_queue *q) {
+	return __atomic_load_n(&go_link_down[q->port], __ATOMIC_RELAXED) != 0;
+}
+
+static inline uint16_t go_tx_burst(const struct go_queue *q, uintptr_t vec, uint16_t n) {
+	if (!go_transmits(q) || go_is_down(q))
 		return 0;
-	return rte_eth_tx_burst(port, queue, (struct rte_mbuf **)vec, n);
+	return rte_eth_tx_burst(q->port, q->queue, (struct rte_mbuf **)vec, n);
 }
 
 #endif

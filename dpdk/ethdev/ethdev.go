@@ -9,6 +9,7 @@ package ethdev
 #include <stdlib.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
+#include <rte_vfio.h>
 
 // go_close closes the port and, where it was the last of its device, lets the
 // device go, so that it can be attached again.
@@ -25,6 +26,12 @@ static int go_close(uint16_t port) {
 	RTE_ETH_FOREACH_DEV_OF(other, dev)
 		return 0;
 	return rte_dev_remove(dev);
+}
+
+// go_enable_vfio has EAL use vfio where the kernel did not have it yet when EAL started. Then no device has it either.
+static void go_enable_vfio(void) {
+	if (!rte_vfio_is_enabled("vfio"))
+		rte_vfio_enable("vfio");
 }
 */
 import "C"
@@ -60,7 +67,10 @@ func Attach(devargs string) (Port, error) {
 	cargs := C.CString(devargs)
 	defer C.free(unsafe.Pointer(cargs))
 	var rc C.int
-	said := eal.Capture(func() { rc = C.rte_dev_probe(cargs) })
+	said := eal.Capture(func() {
+		C.go_enable_vfio()
+		rc = C.rte_dev_probe(cargs)
+	})
 	if rc != 0 {
 		return Port{}, fmt.Errorf("device %q: %w%s; %s", devargs, probeError(int(rc), said), said, driverHint(name))
 	}
@@ -98,10 +108,8 @@ func driverHint(name string) string {
 // pciHint says why this process cannot have a NIC: what is wrong with the files of VFIO, or that it is
 // to be bound first.
 func pciHint(address string) string {
-	if strings.Count(address, ":") == 1 {
-		address = "0000:" + address
-	}
-	if why := vfio.Refusal("/", strings.ToLower(address), vfio.Open); why != "" {
+	address = vfio.Address(address)
+	if why := vfio.Refusal("/", address, vfio.Open); why != "" {
 		return why
 	}
 	if driver := vfio.Driver("/", address); driver != "" {

@@ -26,21 +26,16 @@ func (p Port) SetLinkDown(down bool) {
 	atomic.StoreUint32(linkDown(p.id), n)
 }
 
-// linkDown is where go_tx_burst finds whether the port's link is down. Go reads it without a call
-// into C.
+// linkDown is where go_tx_burst finds whether the port's link is down.
 func linkDown(port uint16) *uint32 {
 	// SAFETY: a port's number is below RTE_MAX_ETHPORTS, the length of the array, which C never frees.
 	return (*uint32)(unsafe.Pointer(&C.go_link_down[port]))
 }
 
-// LinkDown reports whether SetLinkDown was told so of the queue's port. It may be called from any
-// goroutine, and for each burst.
-func (q *Queue) LinkDown() bool { return atomic.LoadUint32(linkDown(uint16(q.port))) != 0 }
-
-// Refusal says why the last TxBurst did not take the packet behind those that it took: the link
-// is down, as LinkDown reports, or as the lack of a ring of net_memif tells.
+// Refusal says why the last TxBurst did not take the packet behind those that it took: there is no device, the link
+// is down, as SetLinkDown was told, or as the lack of a ring of net_memif tells; or the queue is full.
 func (q *Queue) Refusal() mbuf.Refusal {
-	if q.LinkDown() || !bool(C.go_usable(q.txRing)) {
+	if !bool(C.go_transmits(q.c)) || bool(C.go_is_down(q.c)) {
 		return mbuf.RefusedDown
 	}
 	return mbuf.RefusedFull

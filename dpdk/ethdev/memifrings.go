@@ -96,12 +96,21 @@ func (p Port) knownRings() error {
 		"so it could not tell which of them the peer uses: take DPDK 22.11 or 24.11, or another driver", p.Name(), eal.Version())
 }
 
-// findRings makes the bursts of q ask for its rings, if q is a queue of net_memif. The port
-// has been started: before, DPDK does not tell where its queues are.
-func (q *Queue) findRings(p Port) {
-	if p.isMemif() {
-		q.rxRing, q.txRing = C.go_memif_rx(q.port, q.queue), C.go_memif_tx(q.port, q.queue)
+// rxRing is what bursts ask whether queue n of p may be used, 0 where p is not one of net_memif. The port has
+// been started: before, DPDK does not tell where its queues are.
+func (p Port) rxRing(n uint16) C.uintptr_t {
+	if !p.isMemif() {
+		return 0
 	}
+	return C.go_memif_rx(C.uint16_t(p.id), C.uint16_t(n))
+}
+
+// txRing is rxRing of the tx queue.
+func (p Port) txRing(n uint16) C.uintptr_t {
+	if !p.isMemif() {
+		return 0
+	}
+	return C.go_memif_tx(C.uint16_t(p.id), C.uint16_t(n))
 }
 
 // Rings are the numbers of rx and tx queues, of the first n, that the peer of a memif port
@@ -117,7 +126,3 @@ func (p Port) Rings(n int) (rx, tx int, ok bool) {
 	}
 	return rx, tx, true
 }
-
-// Negotiated reports whether it is up to the peer, while the port runs, which queues can be
-// used.
-func (q *Queue) Negotiated() bool { return q.txRing != 0 }

@@ -23,7 +23,7 @@ func TestPrefetchWhereOthersWrote(t *testing.T) {
 		if _, args, _ := strings.Cut(devargs, ","); p.devargs() != args {
 			t.Errorf("%s: made with %q", devargs, p.devargs())
 		}
-		if got := p.mustPrefetch(); got != want || bool(p.Queue(0).prefetch) != want {
+		if got := p.mustPrefetch(); got != want || bool(p.Queue(0).c.prefetch) != want {
 			t.Errorf("%s: prefetch %v, want %v", devargs, got, want)
 		}
 		p.Close()

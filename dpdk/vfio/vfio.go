@@ -24,6 +24,15 @@ type Node struct {
 	Missing  bool
 }
 
+// Address is the PCI address of a device as sysfs has it: devargs may leave out the domain, and have arguments behind.
+func Address(devargs string) string {
+	address, _, _ := strings.Cut(strings.ToLower(devargs), ",")
+	if strings.Count(address, ":") == 1 {
+		address = "0000:" + address
+	}
+	return address
+}
+
 // Driver is the kernel driver that a PCI device has now, "" where there is none, or no such device.
 func Driver(root, address string) string { return link(root, address, "driver") }
 

@@ -1,4 +1,4 @@
-// absentDevice: a port whose device is not there at start. It stops its link, and not the others.
+// A port whose device is not there at start: it stops its link, and not the others.
 
 package appliance
 
@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
+	"slices"
 	"time"
 
-	"intsink/cmd/intsink/internal/observe"
 	"intsink/conf"
-	"intsink/dpdk/ethdev"
 	"intsink/dpdk/iface"
 )
 
@@ -33,38 +31,10 @@ func isAbsent(p *conf.Port, err error) bool {
 	return errors.Is(err, iface.ErrGone) || errors.As(err, &taken) || p.IsPCI() && errors.As(err, &attach)
 }
 
-// absentDevice has no packets, and refuses what is sent as a link that is down does.
-type absentDevice struct{ why error }
-
-func (d *absentDevice) linkDown() string {
-	return fmt.Sprintf("not opened at the start: %v; when that is mended: restart the sink", d.why)
-}
-func (d *absentDevice) queue(int) queue {
-	q, err := ethdev.Absent()
-	if err != nil {
-		panic(err) // a few bytes at start
-	}
-	return q
-}
-
-// mac is one of those that no NIC has: ports for reports want one.
-func (d *absentDevice) mac() (net.HardwareAddr, error) {
-	return net.HardwareAddr{2, 0, 0, 0, 0, 0}, nil
-}
-func (d *absentDevice) queues() int                             { return 0 }
-func (d *absentDevice) driver() string                          { return "none" }
-func (d *absentDevice) counters() (observe.PortCounters, error) { return observe.PortCounters{}, nil }
-func (d *absentDevice) look()                                   {}
-func (d *absentDevice) impaired() string                        { return "" }
-func (d *absentDevice) linkSpeed() int                          { return 0 }
-func (d *absentDevice) flaps() uint64                           { return 0 }
-func (d *absentDevice) stop()                                   {}
-func (d *absentDevice) close()                                  {}
-
 // absent is why the port was not opened; nil: it was.
 func (p *appliancePort) absent() error {
-	if d, ok := p.device.(*absentDevice); ok {
-		return d.why
+	if s, ok := p.device.(*slot); ok && s.empty() {
+		return errors.New(*s.why.Load())
 	}
 	return nil
 }
@@ -115,6 +85,9 @@ func (a *Appliance) stopHalf(c *conf.Config, p, other *appliancePort, link strin
 	}
 	p.device.stop()
 	p.device.close()
-	p.device = &absentDevice{fmt.Errorf("link %q is stopped, as port %q is not there", link, other.name)}
+	at := slices.IndexFunc(c.Ports, func(x conf.Port) bool { return x.Name == p.name })
+	s := newSlot(&c.Ports[at], len(c.DPDK.Lcores))
+	s.waitFor(link, other.name)
+	p.device = s
 	slog.Warn("port: closed, as the other port of its link is not there", "port", p.name, "link", link)
 }

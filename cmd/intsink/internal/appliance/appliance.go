@@ -49,7 +49,7 @@ func (a *Appliance) parts() []part {
 		a.startServing, // what is served may take a while to read: packets pass meanwhile
 		a.startGauges,
 		a.startNames,
-		a.startLate,
+		a.startSlots,
 		a.startModes,
 		a.startProblems,
 		a.startNotifying, // stops: systemd knows that the sink stops
@@ -73,7 +73,8 @@ type Appliance struct {
 	pool        *mempool.Mempool
 	reportPools []*mempool.Mempool // per worker
 	ports       []*appliancePort
-	opening     sync.Mutex // held while a port is that was not there at the start
+	opening     sync.Mutex // held while devices of slots are opened and closed
+	together    []together // slots
 	exporters   exporters
 	workers     []*engine.Worker
 	gauges      gauges

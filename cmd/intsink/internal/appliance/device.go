@@ -25,7 +25,8 @@ type device interface {
 	mac() (net.HardwareAddr, error)
 	driver() string
 	counters() (observe.PortCounters, error)
-	// look asks the driver how the link is, for linkDown, impaired and linkSpeed. Only one goroutine does.
+	// look asks the driver how the link is, for linkDown, impaired and linkSpeed. Only one goroutine does. Where the
+	// driver does not answer, they tell what it last told.
 	look()
 	// linkDown says what is wrong with the link, empty where it is up.
 	linkDown() string
@@ -58,8 +59,9 @@ type dpdkDevice struct {
 	mu     sync.Mutex
 	opened bool // the port is there, to be told of its link
 
-	link driverLink
-	last observe.PortCounters // before the device went
+	links readings[ethdev.Link]
+	link  driverLink
+	stats readings[observe.PortCounters]
 }
 
 // driverLink is the link of a port as its driver tells it. Some drivers tell a wrong state now and then
@@ -88,7 +90,6 @@ func (l *driverLink) now() ethdev.Link {
 func (d *dpdkDevice) queue(w int) queue              { return d.Queue(uint16(w)) }
 func (d *dpdkDevice) queues() int                    { return d.queued }
 func (d *dpdkDevice) mac() (net.HardwareAddr, error) { return d.MAC() }
-func (d *dpdkDevice) look()                          { d.link.take(d.Link()) }
 func (d *dpdkDevice) linkSpeed() int                 { return d.link.now().Mbit }
 
 func (d *dpdkDevice) driver() string {
@@ -96,29 +97,38 @@ func (d *dpdkDevice) driver() string {
 	return info.Driver
 }
 
+// look does not count a reading that has not come. There is one at a time: some drivers (e1000) must not be asked twice at once.
+func (d *dpdkDevice) look() {
+	if now, err := d.links.take(func() (ethdev.Link, error) { return d.Link(), nil }); err == nil {
+		d.link.take(now)
+	}
+}
+
 // counters are those of the device; of one that is gone, whose registers say anything, what they last were.
 func (d *dpdkDevice) counters() (observe.PortCounters, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	if d.Removed() {
-		return d.last, nil
+		return d.stats.latest(), nil
 	}
-	s, err := d.Stats()
-	if err == nil {
-		d.last = observe.PortCounters{
-			RxPackets: s.IPackets, TxPackets: s.OPackets, RxBytes: s.IBytes, TxBytes: s.OBytes,
-			RxMissed: s.IMissed, RxErrors: s.IErrors, TxErrors: s.OErrors, RxNoMbuf: s.RxNoMbuf,
-		}
-	}
-	return d.last, err
+	return d.stats.take(d.readCounters)
 }
+
+func (d *dpdkDevice) readCounters() (observe.PortCounters, error) {
+	s, err := d.Stats()
+	return observe.PortCounters{
+		RxPackets: s.IPackets, TxPackets: s.OPackets, RxBytes: s.IBytes, TxBytes: s.OBytes,
+		RxMissed: s.IMissed, RxErrors: s.IErrors, TxErrors: s.OErrors, RxNoMbuf: s.RxNoMbuf,
+	}, err
+}
+
+// settle implements removable.
+func (d *dpdkDevice) settle() bool { return d.links.settled() && d.stats.settled() }
 
 func (d *dpdkDevice) linkDown() string {
 	if s := d.interfaceDown(); s != "" {
 		return s
 	}
 	if d.Removed() {
-		return "the device is to be removed, or gone: restart the sink to let it go; links of other ports go on without it"
+		return "the device is to be removed, or gone: it is let go within a second or two; links of other ports go on without it"
 	}
 	if !d.link.now().Up {
 		return "no link, says the driver"
@@ -162,7 +172,7 @@ func (d *dpdkDevice) open() {
 	d.opened = d.follower != nil
 	d.mu.Unlock()
 	d.tellLink()
-	d.look()
+	d.link.take(d.Link())
 }
 
 // impaired describes a peer of net_memif that has fewer queues than the sink; empty: there is

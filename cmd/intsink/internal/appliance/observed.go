@@ -4,11 +4,9 @@
 package appliance
 
 import (
-	"errors"
 	"log/slog"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"intsink/cmd/internal/degraded"
@@ -85,7 +83,6 @@ func (a *Appliance) observedCollectors() []observe.Collector {
 // observedPort is a port as the endpoint shows it.
 type observedPort struct {
 	*appliancePort
-	readings readings
 }
 
 // LinkDown describes what is wrong with the link now; empty if it is up.
@@ -95,51 +92,4 @@ func (p *observedPort) LinkDown() string { return p.device.linkDown() }
 func (p *observedPort) LinkChanges() uint64 { return p.link.changes.Load() }
 
 // Counters reads those of the device.
-func (p *observedPort) Counters() (observe.PortCounters, error) {
-	return p.readings.take(p.device.counters)
-}
-
-// readings are a device's counters. A driver may take long to tell them, or for ever, such as one that asks firmware or
-// the host of a virtual function. A request for metrics does not wait for that.
-type readings struct {
-	mu     sync.Mutex
-	coming chan struct{} // closed once there is a new reading; nil: nobody reads
-	last   observe.PortCounters
-	err    error // of it
-}
-
-// readingPatience is how long a reading is waited for.
-const readingPatience = 200 * time.Millisecond
-
-var errNoReading = errors.New("the driver does not tell its counters")
-
-// take returns a new reading, or the last one and an error where the driver does not answer in time. One call of read is made
-// at a time, however many ask.
-func (r *readings) take(read func() (observe.PortCounters, error)) (observe.PortCounters, error) {
-	r.mu.Lock()
-	if r.coming == nil {
-		coming := make(chan struct{})
-		r.coming = coming
-		go func() {
-			c, err := read()
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.last, r.err, r.coming = c, err, nil
-			close(coming)
-		}()
-	}
-	coming := r.coming
-	r.mu.Unlock()
-	err := errNoReading
-	select {
-	case <-coming:
-		err = nil
-	case <-time.After(readingPatience):
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err == nil {
-		err = r.err
-	}
-	return r.last, err
-}
+func (p *observedPort) Counters() (observe.PortCounters, error) { return p.device.counters() }

@@ -49,15 +49,20 @@ func (a *Appliance) openPorts(c *conf.Config) (stop func(), err error) {
 			d, err = a.openPort(c, p)
 		}
 		switch {
-		case isAbsent(p, err) && beside:
-			d = newLate(p, len(c.DPDK.Lcores), err)
-			a.degraded.Set("port", p.Name, err)
 		case isAbsent(p, err):
-			d = &absentDevice{why: err}
+			d = emptySlot(p, len(c.DPDK.Lcores), err)
+			if beside {
+				a.degraded.Set("port", p.Name, err)
+			}
 		case err != nil:
 			return stop, fmt.Errorf("port %q: %w", p.Name, err)
 		default:
 			slog.Info("port: open", portAttrs(p, d)...)
+			if p.IsPCI() { // others are not taken out
+				s := newSlot(p, len(c.DPDK.Lcores))
+				s.fill(d)
+				d = s
+			}
 		}
 		a.ports = append(a.ports, &appliancePort{name: p.Name, device: d, beside: beside})
 	}

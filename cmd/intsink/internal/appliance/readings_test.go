@@ -15,7 +15,7 @@ import (
 // runs at a time.
 func TestReadings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var r readings
+		var r readings[observe.PortCounters]
 		var calls atomic.Uint64
 		var takes atomic.Int64 // nanoseconds
 		takes.Store(1e6)
