@@ -251,16 +251,21 @@ func (a *Appliance) startSlots(c *conf.Config) (stop func(), err error) {
 	return degraded.Retry(degraded.Tick(), a.tendSlots).Stop, nil
 }
 
-// tendSlots does what there is to be done now.
+// tendSlots does what there is to be done now. First all devices that are to be removed are let go: the kernel holds a lock on
+// such a one, which DPDK waits for when it looks for any other.
 func (a *Appliance) tendSlots() {
 	a.opening.Lock()
 	defer a.opening.Unlock()
 	for _, t := range a.together {
+		for _, s := range t.slots {
+			if !a.stopping.Load() && !s.letGo(a.pollsAnew) {
+				return
+			}
+		}
+	}
+	for _, t := range a.together {
 		if a.stopping.Load() {
 			return
-		}
-		for _, s := range t.slots {
-			s.letGo(a.pollsAnew)
 		}
 		for _, s := range t.fill(func(p *conf.Port) (device, error) { return a.openPort(a.config.Load(), p) }) {
 			d := s.device()
@@ -282,17 +287,17 @@ type removable interface {
 }
 
 // letGo empties the slot of a device that is to be removed: who removes it waits for that. pollsAnew waits until no worker uses
-// the device any more; false: one does.
-func (s *slot) letGo(pollsAnew func() bool) {
+// the device any more; false: one does. False: the device is still held, to be let go in a second.
+func (s *slot) letGo(pollsAnew func() bool) bool {
 	d, ok := s.device().(removable)
 	if !ok || !d.Removed() {
-		return
+		return true
 	}
 	for _, q := range s.all {
 		q.clear()
 	}
 	if !pollsAnew() || !d.settle() {
-		return // who hangs may be in the driver: again in a second
+		return false // who hangs may be in the driver
 	}
 	s.failed(errors.New("the device was taken away"))
 	s.inner.Store(nil)
@@ -300,6 +305,7 @@ func (s *slot) letGo(pollsAnew func() bool) {
 	d.close()
 	s.tried = s.looks()
 	slog.Warn("port: the device is let go, as it is to be removed; it is used again when it is back", "port", s.conf.Name, "device", s.conf.Device)
+	return true
 }
 
 // pollsAnew waits until each worker has ended the burst at hand; false: one does not.

@@ -86,8 +86,8 @@ func TestLetGo(t *testing.T) {
 	anew := func() bool { asked++; return polls }
 	look := func(what string, closed, empty bool) {
 		t.Helper()
-		if s.letGo(anew); d.closed != closed || s.empty() != empty {
-			t.Errorf("%s: closed %v, empty %v", what, d.closed, s.empty())
+		if done := s.letGo(anew); d.closed != closed || s.empty() != empty || done == (d.removed && !closed) {
+			t.Errorf("%s: closed %v, empty %v, done %v", what, d.closed, s.empty(), done)
 		}
 	}
 	if look("nobody takes it away", false, false); asked != 0 || q.inner.Load() == nil {
