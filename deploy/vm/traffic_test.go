@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -102,7 +103,7 @@ func withINT(t *testing.T, f *intgen.Flow, payload int, id uint32) (frame, orig 
 func ordered(t *testing.T, n int) (all []sent) {
 	for i := range n {
 		frame, want := withINT(t, flow(i%32), 200, uint32(i))
-		all = append(all, sent{frame: frame, want: want, kind: fmt.Sprintf("flow %d", i%32), flow: 1 + i%32})
+		all = append(all, sent{frame: frame, want: want, kind: fmt.Sprintf("flow %d, packet %d of %d", i%32, i, n), flow: 1 + i%32})
 	}
 	return all
 }
@@ -132,13 +133,17 @@ func exchange(t *testing.T, in, out string, frames []sent) {
 			last[f] = at[0]
 		}
 	}
-	lost := 0
+	var gone []int
 	for _, at := range missing {
-		for _, i := range at {
-			if lost++; lost <= 3 {
-				t.Errorf("%s to %s: lost: %s: %x", in, out, frames[i].kind, frames[i].want[:min(len(frames[i].want), 100)])
-			}
-		}
+		gone = append(gone, at...)
+	}
+	slices.Sort(gone)
+	lost := len(gone)
+	for _, i := range gone[:min(lost, 20)] {
+		t.Errorf("%s to %s: lost: %s: %x", in, out, frames[i].kind, frames[i].want[:min(len(frames[i].want), 60)])
+	}
+	if lost > 0 {
+		t.Logf("the taps have\n%s%s", ip(t, "-s", "link", "show", "dev", in), ip(t, "-s", "link", "show", "dev", out))
 	}
 	t.Logf("%s to %s: %d frames sent, %d arrived as they have to, %d lost, %d changed", in, out, len(frames), len(frames)-lost, lost, foreign)
 }

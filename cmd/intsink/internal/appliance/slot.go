@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -31,6 +32,9 @@ type slot struct {
 	all   []slotQueue // one per worker
 	inner atomic.Pointer[device]
 	why   atomic.Pointer[string] // the slot is empty
+
+	mu     sync.Mutex           // held while a device goes
+	before observe.PortCounters // of devices that are gone
 	// Of a slot that is empty, for tendSlots only:
 	tried string // what the device looked like at the last attempt
 	waits bool   // the device may be there: the slot is filled when the other port of its link is
@@ -122,17 +126,26 @@ func (s *slot) linkDown() string {
 	return *s.why.Load() + "; tried again each second"
 }
 
-func (s *slot) queue(w int) queue                       { return s.all[w] }
-func (s *slot) queues() int                             { return s.device().queues() }
-func (s *slot) mac() (net.HardwareAddr, error)          { return s.device().mac() }
-func (s *slot) driver() string                          { return s.device().driver() }
-func (s *slot) counters() (observe.PortCounters, error) { return s.device().counters() }
-func (s *slot) look()                                   { s.device().look() }
-func (s *slot) impaired() string                        { return s.device().impaired() }
-func (s *slot) linkSpeed() int                          { return s.device().linkSpeed() }
-func (s *slot) flaps() uint64                           { return s.device().flaps() }
-func (s *slot) stop()                                   { s.device().stop() }
-func (s *slot) close()                                  { s.device().close() }
+func (s *slot) queue(w int) queue              { return s.all[w] }
+func (s *slot) queues() int                    { return s.device().queues() }
+func (s *slot) mac() (net.HardwareAddr, error) { return s.device().mac() }
+func (s *slot) driver() string                 { return s.device().driver() }
+func (s *slot) look()                          { s.device().look() }
+func (s *slot) impaired() string               { return s.device().impaired() }
+func (s *slot) linkSpeed() int                 { return s.device().linkSpeed() }
+func (s *slot) flaps() uint64                  { return s.device().flaps() }
+func (s *slot) stop()                          { s.device().stop() }
+func (s *slot) close()                         { s.device().close() }
+
+// counters are those of all devices that the slot has had: they never go back.
+func (s *slot) counters() (observe.PortCounters, error) {
+	s.mu.Lock()
+	before, d := s.before, s.device()
+	s.mu.Unlock()
+	c, err := d.counters()
+	c.Add(&before)
+	return c, err
+}
 
 // noDevice is what an empty slot has.
 type noDevice struct{ device }
@@ -300,7 +313,11 @@ func (s *slot) letGo(pollsAnew func() bool) bool {
 		return false // who hangs may be in the driver
 	}
 	s.failed(errors.New("the device was taken away"))
+	s.mu.Lock()
+	c, _ := d.counters() // what they last were
+	s.before.Add(&c)
 	s.inner.Store(nil)
+	s.mu.Unlock()
 	d.stop()
 	d.close()
 	s.tried = s.looks()

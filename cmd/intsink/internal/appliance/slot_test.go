@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"intsink/cmd/intsink/internal/observe"
 	"intsink/conf"
 )
 
@@ -19,6 +20,10 @@ type plugged struct {
 func (p *plugged) queue(int) queue { return nil }
 func (p *plugged) Removed() bool   { return p.removed }
 func (p *plugged) settle() bool    { return !p.hangs }
+
+func (p *plugged) counters() (observe.PortCounters, error) {
+	return observe.PortCounters{RxPackets: 1, TxPackets: 2, RxBytes: 3, TxBytes: 4, RxMissed: 5, RxErrors: 6, TxErrors: 7, RxNoMbuf: 8}, nil
+}
 
 // machineOf has devices that come and go.
 type machineOf struct {
@@ -101,6 +106,9 @@ func TestLetGo(t *testing.T) {
 	look("the driver hangs", false, false)
 	d.hangs = false
 	look("both go on", true, true)
+	if c, err := s.counters(); err != nil || c.TxBytes != 4 {
+		t.Errorf("of the device that is gone: %+v, %v", c, err)
+	}
 	if down := s.linkDown(); !strings.HasPrefix(down, "the device was taken away") {
 		t.Errorf("down: %s", down)
 	}
@@ -108,5 +116,8 @@ func TestLetGo(t *testing.T) {
 	d = &plugged{}
 	if filled := l.fill(func(*conf.Port) (device, error) { return d, nil }); fmt.Sprint(filled) != fmt.Sprint([]*slot{s}) || q.inner.Load() == nil {
 		t.Errorf("it is back: %v filled", filled)
+	}
+	if c, err := s.counters(); err != nil || fmt.Sprint(c) != fmt.Sprint(observe.PortCounters{RxPackets: 2, TxPackets: 4, RxBytes: 6, TxBytes: 8, RxMissed: 10, RxErrors: 12, TxErrors: 14, RxNoMbuf: 16}) {
+		t.Errorf("of both devices: %+v, %v", c, err)
 	}
 }
