@@ -351,7 +351,8 @@ func collector(t *testing.T, m *machine) {
 }
 
 // card pulls a card that is in use, puts it in again, and binds it as before.
-// card takes one out under load and puts it in again, which needs no restart; then another one, with a restart meanwhile.
+// card takes one out under load and puts it in again, which needs no restart; then another one, with a restart meanwhile; and
+// then that one goes to the kernel and back.
 func card(t *testing.T, m *machine) {
 	m.with(t, configuration("1", "", first...))
 	m.cardOut(t, "e1000e", link{"igb", "virtio"})
@@ -367,12 +368,20 @@ func card(t *testing.T, m *machine) {
 	for _, l := range first {
 		exchange(t, l[0], l[1], ordered(t, 200))
 	}
+	// Its kernel driver gets one, by a command that ends, and gives it back.
+	m.sh(t, "timeout 60 dpdk-devbind.py --bind=igb "+addresses["igb"])
+	m.until(t, 10*time.Second, ready, `port "igb"`)
+	exchange(t, "e1000e", "vmxnet3", ordered(t, 200))
+	m.sh(t, "timeout 60 dpdk-devbind.py --bind=vfio-pci "+addresses["igb"])
+	m.until(t, 20*time.Second, ready, "ok")
+	exchange(t, "igb", "virtio", ordered(t, 200))
 }
 
-// cardOut takes out that of a NIC: the sink says so and lets go of it, and another link goes on.
+// cardOut takes out that of a NIC while packets come to it: the sink says so and lets go of it, and another link goes on.
 func (m *machine) cardOut(t *testing.T, nic string, other link) {
 	t.Helper()
-	since := m.mark(t)
+	since, stop := m.mark(t), traffic(t, nic)
+	defer stop()
 	m.monitor(t, "device_del "+nic+"-nic")
 	m.until(t, 30*time.Second, ready, `port "`+nic+`"`)
 	exchange(t, other[0], other[1], ordered(t, 200))
@@ -470,29 +479,37 @@ func bootPoor(t *testing.T, m *machine) {
 	}
 }
 
+// upgrade installs an older package by dpkg while the sink runs, and the newer one again: the sink goes on with the program that
+// it has until it is restarted, and who installs is told.
 func upgrade(t *testing.T, m *machine) {
 	m.with(t, configuration("1", "", first...))
 	m.sh(t, `cd /root && rm -rf older && dpkg-deb -R debs/intsink_*.deb older && sed -i 's/^Version: .*/Version: 0~a/' older/DEBIAN/control &&
-		dpkg-deb --root-owner-group -Zgzip -b older older.deb >/dev/null && apt-get -qq -y --allow-downgrades install ./older.deb </dev/null >/dev/null 2>&1`)
-	pid := m.sh(t, "pidof intsink")
-	done := make(chan string)
-	go func() {
-		out, err := m.try("apt-get -y install /root/debs/intsink_*.deb </dev/null 2>&1")
-		if err != nil {
-			out += err.Error()
+		LC_ALL=C sed -i "s/$(intsink version | cut -d' ' -f2)/$(intsink version | cut -d' ' -f2 | sed 's/^...../0.0.9/')/g" older/usr/bin/intsink &&
+		dpkg-deb --root-owner-group -Zgzip -b older older.deb >/dev/null && rm -rf older`)
+	for _, deb := range []string{"/root/older.deb", "/root/debs/intsink_*.deb"} {
+		pid := m.sh(t, "pidof intsink")
+		done := make(chan string)
+		go func() {
+			out, err := m.try("apt-get -y --allow-downgrades install " + deb + " </dev/null 2>&1")
+			if err != nil {
+				out += err.Error()
+			}
+			done <- out
+		}()
+		exchange(t, "igb", "virtio", ordered(t, 2000)) // nothing is lost by the installation
+		if out := <-done; !strings.Contains(out, "it runs after: systemctl restart intsink") {
+			t.Errorf("the installation of %s says\n%s", deb, out)
 		}
-		done <- out
-	}()
-	exchange(t, "igb", "virtio", ordered(t, 2000)) // nothing is lost by the installation
-	if out := <-done; !strings.Contains(out, "systemctl restart intsink") {
-		t.Errorf("the installation says\n%s", out)
+		if now := m.sh(t, "pidof intsink"); now != pid {
+			t.Errorf("the installation of %s ended process %s: now it is %s", deb, pid, now)
+		}
+		m.sh(t, "systemctl restart intsink")
+		m.until(t, time.Minute, ready, "ok")
+		if same := m.sh(t, `test "$(/proc/$(pidof intsink)/exe version)" = "$(intsink version)" && echo same`); !strings.Contains(same, "same") {
+			t.Errorf("after the restart another program runs than %s has", deb)
+		}
+		exchange(t, "igb", "virtio", ordered(t, 200))
 	}
-	if now := m.sh(t, "pidof intsink"); now != pid {
-		t.Errorf("the installation ended process %s: now it is %s", pid, now)
-	}
-	m.sh(t, "systemctl restart intsink")
-	m.until(t, time.Minute, ready, "ok")
-	exchange(t, "igb", "virtio", ordered(t, 200))
 }
 
 // upgradeOnTrial upgrades with a way back. The machine has no way to apt's servers, which a package of the same dependencies

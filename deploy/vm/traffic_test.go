@@ -170,6 +170,29 @@ func send(t *testing.T, tap string, frames []sent, count func() int) {
 	}
 }
 
+// traffic sends about a thousand frames a second into a tap, of which nothing is wanted, until stop is called.
+func traffic(t *testing.T, tap string) (stop func()) {
+	t.Helper()
+	i, frames := open(t, tap), ordered(t, 100)
+	done := make(chan struct{})
+	var sending sync.WaitGroup
+	sending.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-done:
+				i.Close()
+				return
+			case <-time.After(time.Millisecond):
+				i.Send(frames[n%len(frames)].frame) // or not, where the tap is full
+			}
+		}
+	})
+	return func() {
+		close(done)
+		sending.Wait()
+	}
+}
+
 // collect returns what comes out of a tap from before do, which may ask how many did, until n frames are there, or none
 // came for five seconds after it.
 func collect(t *testing.T, tap string, do func(count func() int), n int) (arrived [][]byte) {
