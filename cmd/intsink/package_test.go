@@ -167,13 +167,16 @@ func TestPackagePurge(t *testing.T) {
 	for _, name := range []string{"intsink", "intsink-collect"} {
 		p := newPackageRoot(t)
 		p.dpkg("-i", p.build(name, "1"))
-		netns.Sh(t, fmt.Sprintf("cd %[1]s/etc/systemd/system; mkdir -p multi-user.target.wants a.target.requires; ln -s /usr/lib/systemd/system/%[2]s.service multi-user.target.wants/; ln -s /x a.target.requires/%[2]s.service; ln -s /dev/null %[2]s.service; ln -s /x multi-user.target.wants/other.service; mkdir -p %[1]s/var/lib/%[2]s", p.root, name))
+		netns.Sh(t, fmt.Sprintf("cd %[1]s/etc/systemd/system; mkdir -p multi-user.target.wants a.target.requires; ln -s /usr/lib/systemd/system/%[2]s.service multi-user.target.wants/; ln -s /x a.target.requires/%[2]s.service; ln -s /dev/null %[2]s.service; ln -s /x multi-user.target.wants/other.service; mkdir -p %[1]s/var/lib/%[2]s; touch %[1]s/usr/bin/intsink.next %[1]s/usr/bin/intsink.next.deb %[1]s/usr/bin/intsink.before", p.root, name))
 		link := p.root + "/etc/systemd/system/multi-user.target.wants/" + name + ".service"
 		if _, called := p.dpkg("--remove", name); !strings.Contains(called, "deb-systemd-invoke stop "+name+".service\n") {
 			t.Errorf("called:\n%s", called)
 		}
 		if _, err := os.Lstat(link); err != nil {
 			t.Errorf("removal forgets that the service was enabled: %v", err)
+		}
+		if beside, _ := filepath.Glob(p.root + "/usr/bin/intsink.*"); (name == "intsink") != (len(beside) == 0) {
+			t.Errorf("what intsink upgrade puts beside the program, when %s goes: %v", name, beside)
 		}
 		printed, called := p.dpkg("--purge", name)
 		left, _ := exec.Command("find", p.root+"/etc", "-type", "l").Output()

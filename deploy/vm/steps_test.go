@@ -531,7 +531,7 @@ case $1 in run) ;; *) exec /usr/local/bin/good "$@";; esac
 		t.Errorf("a program that breaks: %v\n%s", err, out)
 	}
 	m.until(t, time.Minute, ready, "ok")
-	m.until(t, 10*time.Second, "intsink status", "it was on trial, and the program before it came back")
+	m.until(t, 10*time.Second, "intsink status | tr -s '\\n ' ' '", "it was on trial, and the program before it came back")
 	if now := m.sh(t, version); now != before {
 		t.Errorf("package %s is installed, not %s", now, before)
 	}
