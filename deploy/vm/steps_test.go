@@ -365,6 +365,7 @@ func card(t *testing.T, m *machine) {
 	m.until(t, time.Minute, ready, `port "igb"`)
 	exchange(t, "e1000e", "vmxnet3", ordered(t, 200))
 	m.cardIn(t, "igb", "igb", "82576")
+	warmUp(t, "igb", "virtio")
 	for _, l := range first {
 		exchange(t, l[0], l[1], ordered(t, 200))
 	}
@@ -374,6 +375,7 @@ func card(t *testing.T, m *machine) {
 	exchange(t, "e1000e", "vmxnet3", ordered(t, 200))
 	m.sh(t, "timeout 60 dpdk-devbind.py --bind=vfio-pci "+addresses["igb"])
 	m.until(t, 20*time.Second, ready, "ok")
+	warmUp(t, "igb", "virtio")
 	exchange(t, "igb", "virtio", ordered(t, 200))
 }
 
@@ -399,6 +401,9 @@ func (m *machine) cardOut(t *testing.T, nic string, other link) {
 }
 
 // cardIn puts it in again, and binds it: the sink takes it up by itself.
+//
+// igb of QEMU loses the first packets that come to it then, 7 to 9 of those that are sent at once, and no driver counts them;
+// e1000e loses none. They are not among those that are compared.
 func (m *machine) cardIn(t *testing.T, nic, model, called string) {
 	t.Helper()
 	n := addresses[nic][6:7]
