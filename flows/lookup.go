@@ -49,13 +49,14 @@ func (t *Table) findOrInsert(now int64, h uint64, k *Key, held []*Flow) (f *Flow
 	return f, f != nil
 }
 
-// Index holds the part of a Table that hashes a key, as Hash does, and finds most flows. The C of
+// Index holds the part of a Table that hashes a key, as Hash does, and finds most flows, in C all. The C of
 // engine/fast reads it.
 type Index struct {
 	hasher
-	Mask    uint64  // of a hash: bytes behind Buckets
-	Buckets uintptr // of the table
-	Flows   uintptr // the first of its flows
+	Mask      uint64  // of a hash: bytes behind Buckets
+	Buckets   uintptr // of the table
+	Flows     uintptr // the first of its flows
+	Alternate uint64  // what tells the other bucket of a flow
 }
 
 // Index returns the Index of t, valid until t is closed.
@@ -64,6 +65,7 @@ func (t *Table) Index() Index {
 	return Index{
 		hasher: t.hasher, Mask: t.mask << bucketShift,
 		Buckets: uintptr(unsafe.Pointer(&t.buckets[0])), Flows: uintptr(unsafe.Pointer(&t.flows[0])),
+		Alternate: prime1,
 	}
 }
 

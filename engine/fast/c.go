@@ -11,7 +11,6 @@ package fast
 
 #if !defined(__x86_64__) || defined(FAST_PORTABLE)
 #define fast_receive_portable fast_receive
-#define fast_match_portable fast_match
 #define fast_lookup_portable fast_lookup
 #define fast_pass_portable fast_pass
 #define fast_poll_portable fast_poll
@@ -19,7 +18,6 @@ package fast
 #define fast_strip_frame_portable fast_strip_frame
 #else
 void fast_receive_portable(struct fast_state *);
-void fast_match_portable(struct fast_state *);
 void fast_lookup_portable(struct fast_state *);
 void fast_pass_portable(struct fast_state *);
 void fast_poll_portable(struct fast_loop *);
@@ -30,7 +28,6 @@ uint32_t fast_strip_frame_portable(const struct fast_template *, uint8_t *frame,
 // The address of a State is memory outside the Go heap: it crosses as a number. With portable, the
 // code without vectors runs.
 static inline void go_fast_receive(uintptr_t s, bool portable) { (portable ? fast_receive_portable : fast_receive)((struct fast_state *)s); }
-static inline void go_fast_match(uintptr_t s, bool portable) { (portable ? fast_match_portable : fast_match)((struct fast_state *)s); }
 static inline void go_fast_lookup(uintptr_t s, bool portable) { (portable ? fast_lookup_portable : fast_lookup)((struct fast_state *)s); }
 static inline void go_fast_pass(uintptr_t s, bool portable) { (portable ? fast_pass_portable : fast_pass)((struct fast_state *)s); }
 static inline void go_fast_poll(uintptr_t l, bool portable) { (portable ? fast_poll_portable : fast_poll)((struct fast_loop *)l); }
@@ -41,8 +38,6 @@ static inline uint32_t go_fast_strip_frame(const void *t, uint8_t *frame, uint32
 }
 #cgo noescape go_fast_receive
 #cgo nocallback go_fast_receive
-#cgo noescape go_fast_match
-#cgo nocallback go_fast_match
 #cgo noescape go_fast_lookup
 #cgo nocallback go_fast_lookup
 #cgo noescape go_fast_pass
@@ -79,8 +74,6 @@ func (p *Path) run(s step) {
 	switch s {
 	case receive:
 		C.go_fast_receive(at, C.bool(p.portable))
-	case match:
-		C.go_fast_match(at, C.bool(p.portable))
 	case lookup:
 		C.go_fast_lookup(at, C.bool(p.portable))
 	case pass:

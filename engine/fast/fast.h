@@ -233,6 +233,7 @@ struct fast_index {
 	uint64_t keys[3], more[3];
 	uint64_t mask; // of a hash: bytes behind buckets
 	uint64_t buckets, flows;
+	uint64_t alternate; // what tells the other bucket of a flow
 };
 
 // event.FastBand: a value may be so far from its reference; k of the last values are news.

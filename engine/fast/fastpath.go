@@ -1,4 +1,4 @@
-// Path: the fast path of one worker as engine calls it: Receive, Match, Find, Pass, Deferred. Of
+// Path: the fast path of one worker as engine calls it: Receive, Find, Pass, Deferred. Of
 // its methods parsed.go, fill.go, store.go and c.go have the rest.
 
 package fast
@@ -138,17 +138,6 @@ func bit(b bool) uint8 {
 	return 0
 }
 
-// Match finds out which of v[:n] have INT, with their keys and hashes: what Receive does
-// first. Where Unknown is not zero, those packets are to be parsed.
-func (p *Path) Match(v *mbuf.Vec, n int) {
-	p.vec, p.n, p.deferred, p.fresh = v, uint32(n), 0, 0
-	if p.until != 0 {
-		p.allUnknown()
-		return
-	}
-	p.run(match)
-}
-
 // Strips tells whether packets that are passed lose their INT.
 func (p *Path) Strips() bool { return p.strip != 0 }
 
@@ -163,7 +152,6 @@ type step uint8
 
 const (
 	receive step = iota
-	match
 	lookup
 	pass
 )

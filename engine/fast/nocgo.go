@@ -11,7 +11,7 @@ const vectors = true
 
 func (p *Path) run(s step) {
 	switch s {
-	case receive, match:
+	case receive:
 		p.allUnknown()
 	case lookup:
 		p.Missing = p.index.Find(p.now, p.Keys[:p.ints], p.Hashes[:p.ints], p.Flows[:p.ints])

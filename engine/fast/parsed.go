@@ -7,10 +7,14 @@ import "math/bits"
 
 // Recognise is the template of a packet, or None.
 func (p *Path) Recognise(f []byte, pktLen int) uint8 {
-	if p.shapes == 0 {
-		return None
+	for n := range p.shapes {
+		if k := &p.shape[n]; k.matches(f) {
+			if at := p.templateOf(k, f, pktLen); at != None {
+				return at
+			}
+		}
 	}
-	return p.recognise(f, pktLen)
+	return None
 }
 
 // RecogniseNew is Recognise by the templates that were made since Receive.

@@ -63,18 +63,6 @@ func (s *State) templateOf(p *shape, f []byte, pktLen int) uint8 {
 	return None
 }
 
-// recognise is the template of a packet, or None.
-func (s *State) recognise(f []byte, pktLen int) uint8 {
-	for n := range s.shapes {
-		if p := &s.shape[n]; p.matches(f) {
-			if at := s.templateOf(p, f, pktLen); at != None {
-				return at
-			}
-		}
-	}
-	return None
-}
-
 // setKey makes k the key of a packet.
 func (t *Template) setKey(k *flows.Key, f []byte) {
 	le := binary.LittleEndian

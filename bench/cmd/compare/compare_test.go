@@ -17,7 +17,7 @@ func TestPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := plan(picked, []string{"io", "csum"})
+	rows := plan(picked, []string{"io", "csum"}, "")
 	var base *row
 	for _, r := range rows {
 		if r.base == r {
@@ -98,7 +98,7 @@ func TestCompareFrames(t *testing.T) {
 }
 
 func fixture() []*row {
-	rows := plan([]task{{name: referenceName, title: "reference input", instructions: "reference"}}, nil)
+	rows := plan([]task{{name: referenceName, title: "reference input", instructions: "reference"}}, nil, "")
 	for i, mpps := range []float64{20, 10, 30} {
 		rows[0].runs = append(rows[0].runs, outcome{rate: mpps * 1e6, kept: 1})
 		rows[1].runs = append(rows[1].runs, outcome{rate: []float64{10, 8, 12}[i] * 1e6, kept: 0.75, cgoCalls: 0.0625,
@@ -125,5 +125,20 @@ func TestTable(t *testing.T) {
 	}
 	if got := notes(rows, &session{}); !strings.Contains(got, "not counted here") || !strings.Contains(got, "up to 25 % of a run") {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestOtherProgram: another intsink takes its turn behind the first in each row, and what is saved is that of both runs of
+// one round.
+func TestOtherProgram(t *testing.T) {
+	rows := plan([]task{{name: referenceName, title: "reference input"}}, nil, "bin/before")
+	if len(rows) != 3 || rows[1].program != "" || rows[2].program != "bin/before" || rows[2].than != rows[1] {
+		t.Fatalf("%d rows: %+v", len(rows), rows)
+	}
+	rows[1].runs = []outcome{{rate: 25e6}, {rate: 20e6}}
+	rows[2].runs = []outcome{{rate: 20e6}, {rate: 12.5e6}}
+	want := "intsink reference input: 20.0 ns less than bin/before (10.0 to 30.0)\n"
+	if got := turns(rows); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -34,6 +34,7 @@ func run() error {
 	modes := flag.String("testpmd", "io,macswap,5tswap,csum", "forwarding modes of testpmd on the first input, besides io; ovs is Open vSwitch (scripts/deps.sh ovs installs it)")
 	only := flag.String("rows", "", "rows, comma separated, or all: "+strings.Join(taskNames(), ","))
 	stepper := flag.String("instructions", "", "binary of bench/cmd/instructions; empty: instructions are not counted by stepping")
+	other := flag.String("other", "", "another intsink, which takes its turn behind --intsink in every row")
 	file := flag.String("results", "", "also replace the section compare of this file")
 	flag.Parse()
 	s.lcores = []int{*lcore, *second}
@@ -45,7 +46,7 @@ func run() error {
 	if err := dut.Confine(s.Control); err != nil {
 		return fmt.Errorf("lcore %d, for all that does not forward: %w", s.Control, err)
 	}
-	rows := plan(picked, strings.Split(*modes, ","))
+	rows := plan(picked, strings.Split(*modes, ","), *other)
 	if s.Dir, err = os.MkdirTemp("", "intsink-bench-"); err != nil {
 		return err
 	}

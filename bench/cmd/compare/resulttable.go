@@ -66,7 +66,19 @@ func notes(rows []*row, s *session) string {
 			"rates are of the workers' CPU time, so that time is left out; what the others did to the caches is not.\n",
 			100*(1-kept))
 	}
-	return b.String() + scaling(rows, s)
+	return b.String() + scaling(rows, s) + turns(rows)
+}
+
+// turns tells what --intsink saves against the other program, round by round.
+func turns(rows []*row) string {
+	var b strings.Builder
+	for _, r := range rows {
+		if r.than != nil {
+			saved := results.SpreadOf(r.each(r.than, nsPerPacket, difference))
+			fmt.Fprintf(&b, "%s: %.1f ns less than %s (%.1f to %.1f)\n", r.than.title, saved.Median, r.program, saved.Min, saved.Max)
+		}
+	}
+	return b.String()
 }
 
 // leastKept returns the smallest part of any run in which the worker had its CPU.

@@ -13,8 +13,10 @@ type row struct {
 	spec    traffic.Spec
 	workers int
 	mode    string // of testpmd, or openVswitch; empty: intsink
+	program string // another intsink than --intsink
 	task    task
 	base    *row // testpmd io on the same input
+	than    *row // what --intsink does with the same task, of a row of another program
 	runs    []outcome
 }
 
@@ -31,8 +33,9 @@ type outcome struct {
 }
 
 // plan makes the rows. Each input (frames and a number of workers) begins with testpmd io on
-// that input, the first one with testpmd's other modes as well.
-func plan(tasks []task, modes []string) []*row {
+// that input, the first one with testpmd's other modes as well. Each task is run by intsink, and by other, if there is
+// one.
+func plan(tasks []task, modes []string, other string) []*row {
 	var rows []*row
 	type input struct {
 		spec    traffic.Spec
@@ -58,7 +61,13 @@ func plan(tasks []task, modes []string) []*row {
 				}
 			}
 		}
-		rows = append(rows, &row{title: "intsink " + t.title, spec: in.spec, workers: in.workers, task: t, base: bases[in]})
+		r := &row{title: "intsink " + t.title, spec: in.spec, workers: in.workers, task: t, base: bases[in]}
+		rows = append(rows, r)
+		if other != "" {
+			rival := *r
+			rival.title, rival.program, rival.than = "other "+t.title, other, r
+			rows = append(rows, &rival)
+		}
 	}
 	return rows
 }

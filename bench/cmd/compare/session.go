@@ -32,6 +32,9 @@ func (s *session) start(r *row) (dut.DUT, error) {
 	setup := s.Setup
 	setup.Profiles = s.profile != ""
 	setup.Lcores = s.lcores[:r.workers]
+	if r.program != "" {
+		setup.Intsink = r.program
+	}
 	setup.Network, setup.Host = dut.PcapLoop(s.captures[r.spec], r.workers), dut.Discard
 	setup.Mbufs = s.mbufs(r)
 	if r.mode == openVswitch {

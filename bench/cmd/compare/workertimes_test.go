@@ -13,7 +13,7 @@ func TestRatesOf(t *testing.T) {
 }
 
 func TestScaling(t *testing.T) {
-	rows := plan([]task{{name: referenceName}, {name: "workers2", workers: 2}}, nil)
+	rows := plan([]task{{name: referenceName}, {name: "workers2", workers: 2}}, nil, "")
 	for i, mpps := range []float64{40, 20, 80, 39} {
 		rows[i].runs = []outcome{{rate: mpps * 1e6}}
 	}

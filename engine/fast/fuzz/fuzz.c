@@ -72,11 +72,13 @@ static void settle(struct fast_flow *flows, struct fast_bucket *buckets, struct 
 		w->loss->top = __builtin_bswap64(n) - 1;
 		w->bound |= FAST_HAS_LOSS;
 	}
-	struct fast_bucket *b = (struct fast_bucket *)((uint8_t *)buckets + (state->hashes[j] & state->index.mask));
+	const uint16_t tag = (uint16_t)(state->hashes[j] >> 48) | 1;
+	const uint64_t other = tag * state->index.alternate >> 24 << 6, at = state->hashes[j] ^ (j % 5 == 1 ? other : 0);
+	struct fast_bucket *b = (struct fast_bucket *)((uint8_t *)buckets + (at & state->index.mask));
 	for (int s = 0; s < 8; s++) {
 		if (b->tags[s] != 0)
 			continue;
-		b->tags[s] = (uint16_t)(state->hashes[j] >> 48) | 1;
+		b->tags[s] = tag;
 		b->flows[s] = j + 1;
 		break;
 	}
@@ -174,6 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	state->index.buckets = (uint64_t)buckets;
 	state->index.flows = (uint64_t)flows;
 	state->index.mask = (BUCKETS - 1) * sizeof *buckets;
+	state->index.alternate = UINT64_C(0x9e3779b185ebca87);
 	state->strip = 1;
 	state->watched = n % 8 != 7;
 	state->deferred = 0;
