@@ -116,11 +116,15 @@ func TestTable(t *testing.T) {
 		return strings.Join(strings.Fields(table(rows, map[string]float64{"reference": 915.1}, counts)), " ")
 	}
 	for counts, want := range map[bool]string{
-		false: "| intsink reference input | 10.00 | 100.0 | 50.0 | 0.50 (0.40-0.80) | 915 | 0.0000 | 0.062 |",
-		true:  "| intsink reference input | 10.00 | 100.0 | 50.0 | 0.50 (0.40-0.80) | 1000 | 0.0000 | 0.062 | 0.500 | not counted |",
+		false: "| intsink reference input | 10.00 | 100.0 | 50.0 | 0.50 (0.40-0.80) | TSC | 915 | 0.0000 | 0.062 | I/O, ",
+		true:  "| intsink reference input | 10.00 | 100.0 | 50.0 | 0.50 (0.40-0.80) | TSC | 1000 | 0.0000 | 0.062 | not counted | 0.500 | not counted | I/O, ",
 	} {
-		if got := squeezed(counts); !strings.HasSuffix(got, want) {
-			t.Errorf("%s\nwant at its end\n%s", got, want)
+		tsc := "-"
+		if dut.TSC() > 0 {
+			tsc = fmt.Sprintf("%.0f", 100*dut.TSC())
+		}
+		if got, want := squeezed(counts), strings.Replace(want, "TSC", tsc, 1); !strings.Contains(got, want) {
+			t.Errorf("%s\nwant in it\n%s", got, want)
 		}
 	}
 	if got := notes(rows, &session{}); !strings.Contains(got, "not counted here") || !strings.Contains(got, "up to 25 % of a run") {
@@ -140,5 +144,26 @@ func TestOtherProgram(t *testing.T) {
 	want := "intsink reference input: 20.0 ns less than bin/before (10.0 to 30.0)\n"
 	if got := turns(rows); got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestIncluded: what is touched between two packets of a flow, and what the row says of it.
+func TestIncluded(t *testing.T) {
+	rows := map[string]*row{}
+	for _, r := range plan(tasks(), nil, "") {
+		if r.task.name != "" {
+			rows[r.task.name] = r
+		}
+	}
+	for name, want := range map[string]int{"reference": 1000 * (128 + 192 + 192), "strip": 1000 * (128 + 192), "flood": 1<<20*(128+192) + 1<<16*192} {
+		if got := rows[name].touched(); got != want {
+			t.Errorf("%s: %d bytes, want %d", name, got, want)
+		}
+	}
+	for name, want := range map[string]string{"strip": "I/O, no flows; ", "plain": "I/O, no INT; ", "flood": "I/O, table of 65536, most flows not in it; cold (memory)",
+		"flows1m": "I/O, table of 2097152, all flows in it; cold (memory)", "cold": "I/O, table of 65536, all flows in it; cold (memory)"} {
+		if got := rows[name].included(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }

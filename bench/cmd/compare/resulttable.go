@@ -12,10 +12,12 @@ import (
 // the machine counts nothing in hardware, instructions are those of stepping
 // through the worker, without the driver's.
 func table(rows []*row, stepped map[string]float64, counts bool) string {
-	head := []string{"", "Mpps", "ns/packet", "ns above io", "ratio to io", "instr.", "allocs", "cgo"}
+	tsc := dut.TSC()
+	head := []string{"", "Mpps", "ns/packet", "ns above io", "ratio to io", "TSC cycles", "instr.", "allocs", "cgo"}
 	if counts {
-		head = append(head, "cache miss", "TLB miss")
+		head = append(head, "cycles", "cache miss", "TLB miss")
 	}
+	head = append(head, "what is in it")
 	cells := [][]string{head}
 	for _, r := range rows {
 		line := []string{
@@ -24,22 +26,66 @@ func table(rows []*row, stepped map[string]float64, counts bool) string {
 			fmt.Sprintf("%.1f", results.SpreadOf(r.values(nsPerPacket)).Median),
 			fmt.Sprintf("%.1f", results.SpreadOf(r.each(r.base, nsPerPacket, difference)).Median),
 			r.ratio().String(),
-			"-", "-", "-",
+			"-", "-", "-", "-",
+		}
+		if tsc > 0 {
+			line[5] = fmt.Sprintf("%.0f", results.SpreadOf(r.values(nsPerPacket)).Median*tsc)
 		}
 		if n := stepped[r.task.instructions]; n > 0 {
-			line[5] = fmt.Sprintf("%.0f", n)
+			line[6] = fmt.Sprintf("%.0f", n)
 		}
 		if r.mode == "" {
-			line[6] = fmt.Sprintf("%.4f", results.SpreadOf(r.values(func(r *outcome) float64 { return r.allocs })).Median)
-			line[7] = fmt.Sprintf("%.3f", results.SpreadOf(r.values(func(r *outcome) float64 { return r.cgoCalls })).Median)
+			line[7] = fmt.Sprintf("%.4f", results.SpreadOf(r.values(func(r *outcome) float64 { return r.allocs })).Median)
+			line[8] = fmt.Sprintf("%.3f", results.SpreadOf(r.values(func(r *outcome) float64 { return r.cgoCalls })).Median)
 		}
 		if counts {
-			line[5] = r.counted(dut.Events[0], "%.0f")
-			line = append(line, r.counted("cache-misses", "%.3f"), r.counted("dTLB-load-misses", "%.3f"))
+			line[6] = r.counted(dut.Events[0], "%.0f")
+			line = append(line, r.counted("cycles:u", "%.0f"), r.counted("cache-misses", "%.3f"), r.counted("dTLB-load-misses", "%.3f"))
 		}
-		cells = append(cells, line)
+		cells = append(cells, append(line, r.included()))
 	}
 	return results.Table(cells)
+}
+
+// Bytes that one frame, and one flow, have in the caches: the mbuf's header and the frame's lines; a bucket's line and two
+// of the flow.
+const (
+	lineLen      = 64
+	headerLen    = 2 * lineLen
+	flowLinesLen = 3 * lineLen
+)
+
+// touched is how many bytes are read and written from the time a packet of a flow comes until its next one comes.
+func (r *row) touched() int {
+	n := r.spec.Frames * (headerLen + (r.spec.Size+lineLen-1)/lineLen*lineLen)
+	if r.mode == "" && r.task.dut.Watch {
+		n += min(r.spec.Flows, r.task.dut.Places()) * flowLinesLen
+	}
+	return n
+}
+
+// included tells what a packet's time has in it: I/O, and which cache holds what is touched; of intsink, how
+// many flows its table has room for, and whether packets find theirs.
+func (r *row) included() string {
+	text := "I/O"
+	switch {
+	case r.mode != "":
+	case !r.task.dut.Watch:
+		text += ", no flows"
+	case r.task.plain:
+		text += ", no INT"
+	case r.task.flood:
+		text += fmt.Sprintf(", table of %d, most flows not in it", r.task.dut.Places())
+	default:
+		text += fmt.Sprintf(", table of %d, all flows in it", r.task.dut.Places())
+	}
+	n := r.touched()
+	for level := 2; level <= 3; level++ {
+		if n <= dut.Cache(level) {
+			return text + fmt.Sprintf("; hot (L%d)", level)
+		}
+	}
+	return text + "; cold (memory)"
 }
 
 // counted returns the median of a hardware event per packet.
@@ -60,6 +106,10 @@ func notes(rows []*row, s *session) string {
 			"Instructions are those of the worker without the driver, counted by stepping through it.\n")
 	} else {
 		b.WriteString("Instructions in user mode, the driver's included, cache and TLB misses: per packet, of the first worker, by the hardware's counters.\n")
+	}
+	if tsc := dut.TSC(); tsc > 0 {
+		fmt.Fprintf(&b, "TSC cycles: ns/packet at %.3f GHz, the pace of the time stamp counter as the kernel tells it. These are reference cycles: how often the core itself "+
+			"ticked meanwhile, which may be faster or slower, only hardware counters tell.\n", tsc)
 	}
 	if kept := leastKept(rows); kept < 0.99 {
 		fmt.Fprintf(&b, "Other threads (of other processes, and intsink's own exporter) took the workers' CPUs, up to %.0f %% of a run: "+

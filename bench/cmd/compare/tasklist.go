@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -149,12 +150,22 @@ func flowTasks() []task {
 	}
 	flood := with("flood", "flood, 1,048,576 flows in 65,536", 1<<20, 0, 1<<16)
 	flood.flood = true
+	cold := with("cold", "frames of twice the L3, 1000 flows", 1000, 0, 1<<16)
+	cold.spec.Frames = coldFrames(cold.spec.Size)
 	return []task{
+		cold,
 		with("flows64k", "65,536 flows", 1<<16, 0, 1<<17),
 		with("flows1m", "1,048,576 flows", 1<<20, 0, 1<<21),
 		flood,
 		with("mix1m", "1,048,576 flows of the mix", 1<<20, len(traffic.Mixed), 1<<21),
 	}
+}
+
+// coldFrames is how many frames of a size take twice as much as the last cache holds: each is in memory when it is
+// copied again.
+func coldFrames(size int) int {
+	lines := headerLen + (size+lineLen-1)/lineLen*lineLen
+	return 2 * cmp.Or(dut.Cache(3), 32<<20) / lines
 }
 
 // sizeTasks differ in the number of hops and the length of the frames.

@@ -19,6 +19,9 @@ type Task struct {
 	Budget   int    // report packets per second; 0: no limit
 }
 
+// Places is how many flows the table is asked to have room for.
+func (t *Task) Places() int { return cmp.Or(t.Capacity, 65536) }
+
 // configuration is intsink's, but for addresses all defaults.
 var configuration = template.Must(template.New("").Parse(`
 node { id = 1 }
@@ -75,7 +78,7 @@ func (s *Setup) Configuration(path string, t Task, collector, listen, pprof stri
 	if s.Memory.huge {
 		hugepages = "on"
 	}
-	t.Capacity = cmp.Or(t.Capacity, 65536)
+	t.Capacity = t.Places()
 	var b bytes.Buffer
 	err := configuration.Execute(&b, struct {
 		Task
