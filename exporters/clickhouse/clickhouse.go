@@ -50,7 +50,7 @@ type Output struct {
 	way   *insert   // the block that is on its way; nil: none
 
 	parts  []record.Rows // of the block that was sent last, and
-	native []byte        // its bytes: memory for the next
+	native []byte        // memory for a piece of its bytes
 	frame  *compress.Writer
 	usual  int // bytes of its frames
 }

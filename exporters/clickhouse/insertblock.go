@@ -51,26 +51,27 @@ func newInsert(o *Output, block []*collect.Delivery) *insert {
 			o.parts = append(o.parts, record.Rows{Of: d.Columns(), To: d.Len()})
 		}
 	}
-	o.native = record.AppendNative(o.native[:0], o.parts...)
-	clear(o.parts) // the deliveries' memory goes when the block is there
-	body := o.frames(o.native)
+	body := o.frames()
 	token := sha256.Sum256(body)
 	return &insert{o: o, block: block, body: body, token: hex.EncodeToString(token[:16]), wait: firstWait}
 }
 
-// frameBytes is how much of a block stands in one compressed frame: what ClickHouse's own clients put into one.
+// frameBytes is the most of a block that stands in one compressed frame: what ClickHouse's own clients put into one.
 const frameBytes = 1 << 20
 
-// frames returns the block in frames of ClickHouse's own: checksum, method, sizes, LZ4. It has memory of its own: a client may read
-// from it after the answer.
-func (o *Output) frames(block []byte) (body []byte) {
+// frames returns the block of o.parts in frames of ClickHouse's own: checksum, method, sizes, LZ4. It has memory of its own: a client
+// may read from it after the answer.
+func (o *Output) frames() (body []byte) {
 	body = make([]byte, 0, o.usual+o.usual/8)
-	for piece := range slices.Chunk(block, frameBytes) {
-		if err := o.frame.Compress(piece); err != nil { // cannot be: there is room for what does not get smaller
-			panic(err)
+	o.native = record.WriteNative(o.native, func(piece []byte) {
+		for frame := range slices.Chunk(piece, frameBytes) {
+			if err := o.frame.Compress(frame); err != nil { // cannot be: there is room for what does not get smaller
+				panic(err)
+			}
+			body = append(body, o.frame.Data...)
 		}
-		body = append(body, o.frame.Data...)
-	}
+	}, o.parts...)
+	clear(o.parts) // the deliveries' memory goes when the block is there
 	o.usual = len(body)
 	return body
 }

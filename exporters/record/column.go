@@ -14,10 +14,10 @@ import (
 // column is a column of a block, or a part of one. Rows that nobody sets get its default when the next one is set,
 // or by pad: most fields of most records are not known, and cost nothing.
 type column interface {
-	kind() string                       // ClickHouse's name of its type
-	empty() bool                        // no row was set
-	pad(rows int)                       // sets all rows below rows that are not set; of a part that is empty, none
-	write(b *proto.Buffer, all []piece) // appends rows of columns of the same kind, one piece behind the other
+	kind() string                      // ClickHouse's name of its type
+	empty() bool                       // no row was set
+	pad(rows int)                      // sets all rows below rows that are not set; of a part that is empty, none
+	write(b *nativeBlock, all []piece) // appends rows of columns of the same kind, one piece behind the other
 	reset()
 	size() int // bytes of memory
 }
@@ -63,9 +63,14 @@ func (c *numbers[T, C]) put(row int, v T) {
 // putKnown does as put if the value is known, else nothing.
 func (c *numbers[T, C]) putKnown(row int, known bool, v T) {
 	if known {
-		c.put(row, v)
+		c.set(row, v)
 	}
 }
+
+// set is put, out of line: so putKnown is not, and a value that is not known costs no call.
+//
+//go:noinline
+func (c *numbers[T, C]) set(row int, v T) { c.put(row, v) }
 
 func (c *numbers[T, C]) pad(rows int) {
 	c.know()
@@ -95,14 +100,15 @@ func (c *numbers[T, C]) know() {
 	}
 }
 
-func (c *numbers[T, C]) write(b *proto.Buffer, all []piece) {
+func (c *numbers[T, C]) write(b *nativeBlock, all []piece) {
 	if c.nullable {
 		for _, p := range all {
 			if f := p.column.(*numbers[T, C]); f.empty() {
 				extend(b, p.j-p.i, 1)
 			} else {
-				f.nulls[p.i:p.j].EncodeColumn(b)
+				f.nulls[p.i:p.j].EncodeColumn(&b.Buffer)
 			}
+			b.spill()
 		}
 	}
 	var none [64]T
@@ -110,17 +116,18 @@ func (c *numbers[T, C]) write(b *proto.Buffer, all []piece) {
 	for _, p := range all {
 		f := p.column.(*numbers[T, C])
 		if !f.empty() {
-			f.values[p.i:p.j].EncodeColumn(b)
-			continue
+			f.values[p.i:p.j].EncodeColumn(&b.Buffer)
+		} else {
+			for n := p.j - p.i; n > 0; n -= len(none) {
+				C(none[:min(n, len(none))]).EncodeColumn(&b.Buffer)
+			}
 		}
-		for n := p.j - p.i; n > 0; n -= len(none) {
-			C(none[:min(n, len(none))]).EncodeColumn(b)
-		}
+		b.spill()
 	}
 }
 
 // extend appends n bytes of a value.
-func extend(b *proto.Buffer, n int, v byte) {
+func extend(b *nativeBlock, n int, v byte) {
 	at := len(b.Buf)
 	b.Buf = slices.Grow(b.Buf, n)[:at+n]
 	fill(b.Buf[at:], v)
@@ -178,7 +185,7 @@ func (c *texts) pad(rows int) {
 	}
 }
 
-func (c *texts) write(b *proto.Buffer, all []piece) {
+func (c *texts) write(b *nativeBlock, all []piece) {
 	for _, p := range all {
 		f := p.column.(*texts)
 		if f.empty() {
@@ -191,6 +198,7 @@ func (c *texts) write(b *proto.Buffer, all []piece) {
 			end = f.offset(start, p.j-p.i)
 		}
 		b.PutRaw(f.buf[start:end])
+		b.spill()
 	}
 }
 
@@ -244,7 +252,7 @@ func (c *list) pad(rows int) {
 	c.of.pad(c.n)
 }
 
-func (c *list) write(b *proto.Buffer, all []piece) {
+func (c *list) write(b *nativeBlock, all []piece) {
 	elements, n := make([]piece, 0, len(all)), uint64(0)
 	for _, p := range all {
 		f := p.column.(*list)
@@ -259,6 +267,7 @@ func (c *list) write(b *proto.Buffer, all []piece) {
 		for _, end := range f.ends[p.i:p.j] {
 			b.PutUInt64(n + end - uint64(first))
 		}
+		b.spill()
 		n += uint64(last - first)
 		elements = append(elements, piece{f.of, first, last})
 	}
@@ -321,7 +330,7 @@ func (c named) size() (n int) {
 	return n
 }
 
-func (c *named) write(b *proto.Buffer, all []piece) {
+func (c *named) write(b *nativeBlock, all []piece) {
 	part := make([]piece, len(all))
 	for k, d := range *c {
 		for n, p := range all {

@@ -236,7 +236,39 @@ type Rows struct {
 // AppendNative appends records of columns, one behind the other, as one block of format Native, without an extension of
 // later protocols. It has the columns that records have set: in the others, the server sets the default of the table.
 func AppendNative(dst []byte, all ...Rows) []byte {
-	b, rows, pieces := proto.Buffer{Buf: dst}, 0, make([]piece, len(all))
+	b := nativeBlock{Buffer: proto.Buffer{Buf: dst}}
+	b.write(all)
+	return b.Buf
+}
+
+// WriteNative gives that block to put, piece by piece, none of which stays: so a block is read again while a cache has it, and
+// takes no memory as a whole. The memory is that of an earlier call, or nil.
+func WriteNative(memory []byte, put func(piece []byte), all ...Rows) []byte {
+	b := nativeBlock{proto.Buffer{Buf: memory[:0]}, put}
+	b.write(all)
+	put(b.Buf)
+	return b.Buf
+}
+
+// nativeBlock is a block that is being written.
+type nativeBlock struct {
+	proto.Buffer
+	put func(piece []byte) // nil: all of it stays in the buffer
+}
+
+// pieceBytes is from how many bytes on a piece is put: a half of what the smallest second level cache of a server holds.
+const pieceBytes = 128 << 10
+
+// spill puts a piece if there are enough bytes.
+func (b *nativeBlock) spill() {
+	if b.put != nil && len(b.Buf) >= pieceBytes {
+		b.put(b.Buf)
+		b.Buf = b.Buf[:0]
+	}
+}
+
+func (b *nativeBlock) write(all []Rows) {
+	rows, pieces := 0, make([]piece, len(all))
 	for _, r := range all {
 		rows += r.To - r.From
 	}
@@ -255,7 +287,6 @@ func AppendNative(dst []byte, all ...Rows) []byte {
 		for n, r := range all {
 			pieces[n] = piece{r.Of.all[k].column, r.From, r.To}
 		}
-		d.write(&b, pieces)
+		d.write(b, pieces)
 	}
-	return b.Buf
 }

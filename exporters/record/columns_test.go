@@ -109,6 +109,30 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+// TestWriteNative: what is put is the block that AppendNative makes, and none of it is kept.
+func TestWriteNative(t *testing.T) {
+	many := NewColumns()
+	for i := range 100 {
+		many.Append([]*Record{whole(), usual(), bare()}[i%3])
+	}
+	many.Seal()
+	few, _ := block(bare())
+	parts := []Rows{{few, 0, 1}}
+	for range 20 {
+		parts = append(parts, Rows{many, 10, 90}, Rows{many, 0, 100})
+	}
+	var got []byte
+	pieces := 0
+	memory := WriteNative(nil, func(piece []byte) {
+		got = append(got, piece...)
+		clear(piece)
+		pieces++
+	}, parts...)
+	if want := AppendNative(nil, parts...); !bytes.Equal(got, want) || pieces < 10 || cap(memory) > len(want)/4 {
+		t.Errorf("%d bytes in %d pieces, want %d; %d bytes of memory", len(got), pieces, len(want), cap(memory))
+	}
+}
+
 // TestColumnsThatAreNotSet: a block has no columns that no record has set.
 func TestColumnsThatAreNotSet(t *testing.T) {
 	_, all := block(whole())

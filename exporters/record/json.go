@@ -327,7 +327,7 @@ func closeObject(b []byte, start int) []byte {
 }
 
 func appendNumber(b []byte, name string, v uint64) []byte {
-	return strconv.AppendUint(append(b, name...), v, 10)
+	return appendDecimal(append(b, name...), v)
 }
 
 func appendBool(b []byte, name string, v bool) []byte {
@@ -335,7 +335,7 @@ func appendBool(b []byte, name string, v bool) []byte {
 }
 
 func appendAddrField(b []byte, name string, a netip.Addr) []byte {
-	return append(a.WithZone("").AppendTo(append(b, name...)), '"')
+	return append(appendAddr(append(b, name...), a), '"')
 }
 
 // appendNames appends, for each bit of set, its name as an element of an array, and ends the

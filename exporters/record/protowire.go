@@ -15,12 +15,21 @@ const (
 	wireFixed32 = 5
 )
 
+// putTag appends a tag of one byte or two: field numbers are below 2048.
 func putTag(b []byte, field, wire int) []byte {
-	return binary.AppendUvarint(b, uint64(field<<3|wire))
+	tag := field<<3 | wire
+	if tag < 0x80 {
+		return append(b, byte(tag))
+	}
+	return append(b, byte(tag)|0x80, byte(tag>>7))
 }
 
 func putNumber(b []byte, field int, v uint64) []byte {
-	return binary.AppendUvarint(putTag(b, field, wireVarint), v)
+	b = putTag(b, field, wireVarint)
+	if v < 0x80 { // most are
+		return append(b, byte(v))
+	}
+	return binary.AppendUvarint(b, v)
 }
 
 // putKnown does as putNumber if the value is known, else nothing.
@@ -42,7 +51,7 @@ func putText(b []byte, field int, s string) []byte {
 
 func putAddr(b []byte, field int, a netip.Addr) []byte {
 	b, at := openField(b, field)
-	return closeField(a.WithZone("").AppendTo(b), at)
+	return closeField(appendAddr(b, a), at)
 }
 
 // putNames appends, for each bit of set, its name as an element of the repeated field.

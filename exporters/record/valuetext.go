@@ -5,7 +5,6 @@ package record
 
 import (
 	"net/netip"
-	"strconv"
 	"sync/atomic"
 )
 
@@ -16,15 +15,6 @@ func appendHex(b, bytes []byte) []byte {
 		b = append(b, hexDigits[x>>4], hexDigits[x&0xf])
 	}
 	return b
-}
-
-// appendHex64 appends all 16 digits of v.
-func appendHex64(b []byte, v uint64) []byte {
-	var digits [16]byte
-	for i := range digits {
-		digits[i] = hexDigits[v>>(60-4*i)&0xf]
-	}
-	return append(b, digits[:]...)
 }
 
 func appendMAC(b []byte, a *[6]byte) []byte {
@@ -43,24 +33,24 @@ func appendMAC(b []byte, a *[6]byte) []byte {
 // of type stats its time and "stats", an episode its number and "episode".
 func (r *Record) appendID(b []byte) []byte {
 	if r.Known&KnownNode != 0 {
-		b = strconv.AppendUint(b, uint64(r.NodeID), 16)
+		b = appendHexNumber(b, uint64(r.NodeID))
 	}
-	b = strconv.AppendUint(append(b, '-'), uint64(r.HwID), 16)
-	b = strconv.AppendUint(append(b, '-'), uint64(r.Start), 16)
+	b = appendHexNumber(append(b, '-'), uint64(r.HwID))
+	b = appendHexNumber(append(b, '-'), uint64(r.Start))
 	b = append(b, '-')
 	switch r.Type {
 	case Gap:
-		return append(strconv.AppendUint(b, r.First, 16), "-gap"...)
+		return append(appendHexNumber(b, r.First), "-gap"...)
 	case Stats:
-		return append(strconv.AppendUint(b, uint64(r.Time), 16), "-stats"...)
+		return append(appendHexNumber(b, uint64(r.Time)), "-stats"...)
 	case EpisodeType:
 		if len(r.Episodes) > 0 {
-			b = strconv.AppendUint(b, uint64(r.Episodes[0].ID), 16)
+			b = appendHexNumber(b, uint64(r.Episodes[0].ID))
 		}
 		return append(b, "-episode"...)
 	}
-	b = strconv.AppendUint(b, r.Sequence, 16)
-	return strconv.AppendUint(append(b, '-'), uint64(r.Index), 16)
+	b = appendHexNumber(b, r.Sequence)
+	return appendHexNumber(append(b, '-'), uint64(r.Index))
 }
 
 // protocolNames has the names of protocols in flow ids; other protocols go by their number.
@@ -102,7 +92,7 @@ func (h *Headers) appendFlow(b []byte) []byte {
 	if name := protocolNames[h.Protocol]; name != "" {
 		b = append(b, name...)
 	} else {
-		b = strconv.AppendUint(b, uint64(h.Protocol), 10)
+		b = appendDecimal(b, uint64(h.Protocol))
 	}
 	b = h.appendEnd(append(b, ':'), h.Source, h.SourcePort)
 	return h.appendEnd(append(b, '-'), h.Destination, h.DestinationPort)
@@ -110,12 +100,12 @@ func (h *Headers) appendFlow(b []byte) []byte {
 
 func (h *Headers) appendEnd(b []byte, a netip.Addr, port uint16) []byte {
 	if a.Is6() {
-		b = append(a.AppendTo(append(b, '[')), ']')
+		b = append(appendAddr(append(b, '['), a), ']')
 	} else {
-		b = a.AppendTo(b)
+		b = appendAddr(b, a)
 	}
 	if hasPorts(h.Protocol) {
-		b = strconv.AppendUint(append(b, ':'), uint64(port), 10)
+		b = appendDecimal(append(b, ':'), uint64(port))
 	}
 	return b
 }
