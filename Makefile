@@ -15,9 +15,11 @@ GO := scripts/go.sh
 # default.pgo: tests would be compiled by it, too.
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
+# Packets stand at any address: bytes are read in words there, by memcpy or as the processor can.
+UBSAN := -fsanitize=undefined -fno-sanitize-recover=undefined -fno-sanitize=alignment
 THROUGHPUT := PYTHONPATH=bin/bench/python PYTHONDONTWRITEBYTECODE=1 bench/throughput.py
 
-.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo playground playground-full test check test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads restarts soak property fuzz fuzz-fast lint schema fresh test-trixie test-vm clean demo-collect
+.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo playground playground-full test check test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads restarts soak hostile property fuzz fuzz-fast lint schema fresh test-trixie test-vm clean demo-collect
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -132,6 +134,11 @@ reloads: deps ## 200 reloads under load, half of them refused: no packet is lost
 
 soak: ## an hour of traffic of a million flows against the model of all events: recall, false positives, memory
 	SOAK=1 $(GO) test -count=1 -v -timeout 2h -run '^TestSoak$$' ./bench/truth
+
+hostile: deps ## mutated packets through a worker and mutated report packets through a collector, with sanitizers; goes on where it was ended: hours (PACKETS=100000000 REPORTS=10000000)
+	mkdir -p bin
+	CGO_CFLAGS="$(UBSAN)" CGO_LDFLAGS="$(UBSAN)" HOSTILE_FILE="$(CURDIR)/bin/hostile.json" HOSTILE=$(or $(PACKETS),100000000) $(GO) test -asan -count=1 -v -timeout 24h -run '^TestHostile$$' ./engine
+	HOSTILE_FILE="$(CURDIR)/bin/hostile.json" HOSTILE=$(or $(REPORTS),10000000) $(GO) test -p 1 -race -count=1 -v -timeout 24h -run '^TestHostile$$' ./exporters/record ./exporters/collect
 
 property: ## strip(insert(p)) == p over random packets of every marking by the fast path (PACKETS=10000000): half a minute
 	PACKETS=$(or $(PACKETS),10000000) $(GO) test -count=1 -v -timeout 1h -run '^TestStripGivesBack$$' ./engine

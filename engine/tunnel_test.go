@@ -275,3 +275,32 @@ func TestChainThatCannotBeJoined(t *testing.T) {
 	}
 	b.Close()
 }
+
+// TestOptionsBehindINT: of packets alike, whose Geneve header has an option of INT-MD and one behind it, that
+// one goes where it is INT, too, and stays where it is not, however many of the others came before.
+func TestOptionsBehindINT(t *testing.T) {
+	b := newBed(t, func(r *Rules) { r.INT = everyMarking() })
+	orig, err := tunnel(intgen.Geneve, true, nil).Wrap(plain(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := withINT(t, orig, func(s *intgen.Source, _ []intgen.Hop) {
+		s.Marking, s.GenevePort, s.GeneveClass = intgen.ByGeneve, 6081, 0x0103
+		s.ThenDestination, s.DestinationWords = true, 2
+	})
+	at := bytes.LastIndex(both, []byte{1, 3, 2}) // class and type of INT Destination
+	if at < 0 {
+		t.Fatalf("no INT Destination in %x", both)
+	}
+	one := bytes.Clone(both)
+	one[at] = 9 // another's class
+	for range 5 {
+		host, _ := b.pass(both, both)
+		sameFrames(t, host, orig, orig)
+	}
+	host, _ := b.pass(one)
+	if len(host) != 1 || !bytes.Contains(host[0], one[at:at+12]) {
+		t.Errorf("the option is not in %x", host)
+	}
+	b.balance()
+}

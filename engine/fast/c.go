@@ -96,7 +96,8 @@ func (p *Path) Strip(which uint64) {
 // stripFrame takes INT out of the packet that starts with f and is of pktLen bytes, by a template that
 // matches it. The packet then starts removed bytes further on.
 func (p *Path) stripFrame(t *Template, f []byte, pktLen int) (removed int) {
-	return int(C.go_fast_strip_frame(unsafe.Pointer(t), (*C.uint8_t)(unsafe.Pointer(&f[0])), C.uint32_t(len(f)), C.uint32_t(pktLen), C.bool(p.portable)))
+	alone := *t // what it is a part of may have pointers, which no call into C may see
+	return int(C.go_fast_strip_frame(unsafe.Pointer(&alone), (*C.uint8_t)(unsafe.Pointer(&f[0])), C.uint32_t(len(f)), C.uint32_t(pktLen), C.bool(p.portable)))
 }
 
 // inC are the structs of fast.h, for a test to compare with those of Go, field by field.

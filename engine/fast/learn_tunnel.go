@@ -95,7 +95,8 @@ func (m *draft) overGPE(l *packet.Layers, i *inthdr.Info) {
 
 func (m *draft) overGeneve(l *packet.Layers, i *inthdr.Info) {
 	at := int(l.Payload)
-	if !m.refuse(int(i.Shim) != at+packet.GeneveLen || int(i.End) != at+packet.GeneveHeaderLen(m.b[at])) { // other options
+	end := int(i.Shim) + packet.GeneveOptionLen + 4*int(m.b[i.Shim+3]&0x1f)
+	if !m.refuse(int(i.Shim) != at+packet.GeneveLen || int(i.End) != end || end != at+packet.GeneveHeaderLen(m.b[at])) { // other options, or more INT
 		return
 	}
 	m.same(at, 0xff, 0, 0xff, 0xff)

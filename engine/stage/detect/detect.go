@@ -84,6 +84,9 @@ func (s *Stage) Do(b *burst.Burst) {
 		if s.detectOne(b, int(j)) {
 			b.Reportable |= 1 << j
 		}
+		if int(j) >= s.sample && f.Flows[j] != nil {
+			s.detector.Samples.Skip() // it was to be the next sample, and may not be one
+		}
 	}
 	if rest := f.Samples &^ taken; rest != 0 {
 		s.passed(b, rest)
