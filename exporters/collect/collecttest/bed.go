@@ -99,7 +99,9 @@ func (b *Bed) Start(o collect.Options, size int64, outputs ...collect.Output) {
 	if o.Log == nil {
 		o.Log = collect.NewLog(quiet())
 	}
-	o.Decoder = func() collect.Decoder { return &countDecoder{} }
+	if o.Decoder == nil {
+		o.Decoder = func() collect.Decoder { return &countDecoder{} }
+	}
 	if o.Listens == nil {
 		o.Listens = []collect.Listen{{Name: "reports", Address: "127.0.0.1:0", Sockets: 2, Buffer: 4 << 20, Streams: 100}}
 	}
