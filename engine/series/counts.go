@@ -4,6 +4,7 @@ package series
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -53,16 +54,32 @@ func LinkCounter(link, direction, what string) string {
 // LookAtLink takes up counters of one direction of a link, as Look does.
 func (c *Counts) LookAtLink(now int64, link, direction string, packets, bytes, dropped uint64) {
 	c.mu.Lock()
-	if d := [2]string{link, direction}; !slices.Contains(c.links, d) && len(c.links) < MostRows/4 {
-		c.links = append(c.links, d)
-	}
+	c.addLink(link, direction)
 	c.mu.Unlock()
 	c.Look(now, LinkCounter(link, direction, "packets"), packets)
 	c.Look(now, LinkCounter(link, direction, "bytes"), bytes)
 	c.Look(now, LinkCounter(link, direction, "dropped"), dropped)
 }
 
-// Links are the links and directions that were looked at.
+// addLink adds one direction of a link to those with counters.
+func (c *Counts) addLink(link, direction string) {
+	if d := [2]string{link, direction}; !slices.Contains(c.links, d) && len(c.links) < MostRows/4 {
+		c.links = append(c.links, d)
+	}
+}
+
+// linkOf is LinkCounter of packets, backwards.
+func linkOf(name string) (link, direction string, is bool) {
+	name, its := strings.CutPrefix(name, "link ")
+	name, packets := strings.CutSuffix(name, " packets")
+	at := strings.LastIndexByte(name, ' ')
+	if !its || !packets || at < 0 {
+		return "", "", false
+	}
+	return name[:at], name[at+1:], true
+}
+
+// Links are the links and directions that were looked at, also before a restart.
 func (c *Counts) Links() [][2]string {
 	if c == nil {
 		return nil

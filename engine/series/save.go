@@ -5,6 +5,7 @@ package series
 import (
 	"encoding/binary"
 	"errors"
+	"maps"
 	"slices"
 
 	"intsink/engine/usual"
@@ -112,9 +113,10 @@ func (t *track) decode(d *decoder, now int64) {
 func (c *Counts) Encode() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	names := slices.SortedFunc(maps.Keys(c.names), func(a, b string) int { return c.names[a] - c.names[b] })
 	var out []byte
-	for name, place := range c.names {
-		r := &c.rows[place]
+	for _, name := range names {
+		r := &c.rows[c.names[name]]
 		out = append(binary.AppendUvarint(out, uint64(len(name))), name...)
 		out = appendRuns(out, r.at, Seconds, func(i int64) uint64 { return uint64(r.seconds[i%Seconds]) })
 		out = appendRuns(out, r.at/60, Minutes, func(i int64) uint64 { return uint64(r.minutes[i%Minutes]) })
@@ -143,10 +145,14 @@ func (c *Counts) Decode(b []byte, now int64) error {
 			continue
 		}
 		c.names[name] = at
+		if link, direction, is := linkOf(name); is {
+			c.addLink(link, direction)
+		}
 	}
 	if d.failed {
 		clear(c.rows[:min(len(c.names)+1, MostRows)])
 		clear(c.names)
+		c.links = nil
 		return errState
 	}
 	return nil

@@ -118,6 +118,24 @@ func TestCountsOutliveARestart(t *testing.T) {
 	}
 }
 
+// TestLinksOutliveARestart: who asks before the first look gets the links of before, in their order.
+func TestLinksOutliveARestart(t *testing.T) {
+	before, after := NewCounts(), NewCounts()
+	t.Cleanup(before.Close)
+	t.Cleanup(after.Close)
+	want := [][2]string{{"west", "to_host"}, {"west", "to_network"}, {"an edge", "to_host"}}
+	for _, l := range want {
+		before.LookAtLink(noon, l[0], l[1], 1, 2, 3)
+	}
+	before.Look(noon, "link packets", 4)
+	if err := after.Decode(before.Encode(), noon+second); err != nil || !reflect.DeepEqual(after.Links(), want) {
+		t.Errorf("%v, %v, want %v", err, after.Links(), want)
+	}
+	if err := after.Decode(before.Encode()[:50], noon+second); err == nil || after.Links() != nil {
+		t.Errorf("of what is cut: %v, %v", err, after.Links())
+	}
+}
+
 // FuzzDecode: no state makes Decode fail otherwise than by an error, and what it took can be read and added to.
 func FuzzDecode(f *testing.F) {
 	p := newPlaces(7, &[usual.NumKinds]int{2, 2, 2, 2})
