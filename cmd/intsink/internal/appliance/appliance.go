@@ -46,6 +46,7 @@ func (a *Appliance) parts() []part {
 		a.makeMitigation,
 		a.makeModes,
 		a.startPolling, // stops: reports that are open are handed to the exporters
+		a.keepWhilePolling,
 		a.startServing, // what is served may take a while to read: packets pass meanwhile
 		a.startGauges,
 		a.startNames,
@@ -77,6 +78,7 @@ type Appliance struct {
 	together    []together // slots
 	exporters   exporters
 	workers     []*engine.Worker
+	stopKeeping func() bool // ends the writing of what workers learned, as keepLearned says
 	gauges      gauges
 
 	control    *control.Server

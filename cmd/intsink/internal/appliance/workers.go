@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"intsink/cmd/intsink/internal/failopen"
@@ -26,7 +27,8 @@ func (a *Appliance) makeWorkers(c *conf.Config) (stop func(), err error) {
 	common, collectors := a.rulesOf(c), *a.exporters.collectors.Load()
 	shared := engine.NewShared(len(c.Links)+len(c.Taps), randomSeed())
 	number := instance(os.Getenv, slog.Default())
-	ran, stopKeeping := keepLearned(os.Getenv, number, learnedUsual(shared.Usual()), learnedHistory(shared.Series()))
+	ran, last := keepLearned(os.Getenv, number, learnedUsual(shared.Usual()), learnedHistory(shared.Series()))
+	a.stopKeeping = sync.OnceValue(last)
 	if isWarm(ran, time.Now()) {
 		shared.Warm(a.clock())
 	}
@@ -43,10 +45,15 @@ func (a *Appliance) makeWorkers(c *conf.Config) (stop func(), err error) {
 		for _, w := range a.workers {
 			w.Release()
 		}
-		if stopKeeping() {
+		if a.stopKeeping() {
 			shared.Close()
 		}
 	}, nil
+}
+
+// keepWhilePolling has what workers learned written a last time while packets still pass: a disk takes its time.
+func (a *Appliance) keepWhilePolling(*conf.Config) (stop func(), err error) {
+	return func() { a.stopKeeping() }, nil
 }
 
 // workerConfig is what worker w is made of, but for what all workers have from outside.
