@@ -132,8 +132,9 @@ restarts: deps ## a sink is killed and stopped a hundred times under traffic, an
 reloads: deps ## 200 reloads under load, half of them refused: no packet is lost (as root; `make test` has a short version)
 	INTSINK_RELOAD_PAIRS=100 $(GO) test -count=1 -v -timeout 10m -run '^TestReloadsUnderLoad$$' ./cmd/intsink
 
-soak: ## an hour of traffic of a million flows against the model of all events: recall, false positives, memory
+soak: deps ## an hour of traffic of a million flows against the model of all events: recall, false positives, memory; then a running sink with faults at random (as root; LASTS=1h)
 	SOAK=1 $(GO) test -count=1 -v -timeout 2h -run '^TestSoak$$' ./bench/truth
+	INTSINK_SOAK=$(or $(LASTS),1h) $(GO) test -count=1 -v -timeout 24h -run '^TestSoak$$' ./cmd/intsink
 
 hostile: deps ## mutated packets through a worker and mutated report packets through a collector, with sanitizers; goes on where it was ended: hours (PACKETS=100000000 REPORTS=10000000)
 	mkdir -p bin

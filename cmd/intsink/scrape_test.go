@@ -42,18 +42,7 @@ func TestEveryScrapeAddsUp(t *testing.T) {
 	last := 0.0
 	for scrape := range 300 {
 		p := observetest.Parse(t, r.get(t, "/metrics"))
-		for _, direction := range []string{"to_host", "to_network"} {
-			labels := fmt.Sprintf(`{link="edge",direction=%q}`, direction)
-			dropped := 0.0
-			for name, n := range p.Series {
-				if strings.HasPrefix(name, strings.TrimSuffix("intsink_dropped_packets_total"+labels, "}")) {
-					dropped += n
-				}
-			}
-			if received, forwarded := p.Series["intsink_received_packets_total"+labels], p.Series["intsink_forwarded_packets_total"+labels]; received != forwarded+dropped {
-				t.Fatalf("scrape %d, %s: received %v, forwarded %v, dropped %v", scrape, direction, received, forwarded, dropped)
-			}
-		}
+		linkAddsUp(t, p)
 		last = p.Series[`intsink_mitigation_packets_total{link="edge",action="drop",result="dropped"}`]
 		if n := p.Series[`intsink_dropped_packets_total{link="edge",direction="to_host",reason="mitigation"}`]; n != last {
 			t.Fatalf("scrape %d: %v dropped by mitigation, %v by the rules", scrape, n, last)
@@ -62,6 +51,23 @@ func TestEveryScrapeAddsUp(t *testing.T) {
 	}
 	if last < 100 {
 		t.Errorf("%v packets were dropped meanwhile: too few", last)
+	}
+}
+
+// linkAddsUp: of the link, received = forwarded + dropped.
+func linkAddsUp(t *testing.T, p observetest.Exposition) {
+	t.Helper()
+	for _, direction := range []string{"to_host", "to_network"} {
+		labels := fmt.Sprintf(`{link="edge",direction=%q}`, direction)
+		dropped := 0.0
+		for name, n := range p.Series {
+			if strings.HasPrefix(name, strings.TrimSuffix("intsink_dropped_packets_total"+labels, "}")) {
+				dropped += n
+			}
+		}
+		if received, forwarded := p.Series["intsink_received_packets_total"+labels], p.Series["intsink_forwarded_packets_total"+labels]; received != forwarded+dropped {
+			t.Fatalf("%s: received %v, forwarded %v, dropped %v", direction, received, forwarded, dropped)
+		}
 	}
 }
 
