@@ -4,14 +4,20 @@ package statefile
 
 import (
 	"log/slog"
+	"sync/atomic"
 	"time"
 )
 
 const (
 	keepPatience = 200 * time.Millisecond // of who changes something, for the disk
 	stopPatience = time.Second            // of the stop
+	restPatience = 250 * time.Millisecond // of the stop, once it has waited in vain for another file
 	tryAgain     = 10 * time.Second       // after a write that failed
+	tellAfter    = 10 * time.Second       // a disk that takes as long for a write is told in the log
 )
+
+// hangs is that a stop has waited for the disk in vain, and no file was written since: all are in one folder.
+var hangs atomic.Bool
 
 // Keeper writes a file whenever Changed is called. A nil Keeper keeps nothing: there is no state folder.
 type Keeper struct {
@@ -56,10 +62,15 @@ func (k *Keeper) Stop() bool {
 		return true
 	}
 	close(k.done)
+	patience := stopPatience
+	if hangs.Load() {
+		patience = restPatience
+	}
 	select {
 	case <-k.ended:
 		return true
-	case <-time.After(stopPatience):
+	case <-time.After(patience):
+		hangs.Store(true)
 		slog.Warn("not kept over this stop: the disk takes too long", "what", k.what)
 		return false
 	}
@@ -105,9 +116,18 @@ func (k *Keeper) run() {
 	}
 }
 
-// write writes the file, and tells in the log where that begins to fail, or no longer does.
+// write writes the file, and tells in the log where that begins to fail, or no longer does; and of a disk that hangs.
 func (k *Keeper) write(failing bool) (fails bool) {
+	late := time.AfterFunc(tellAfter, func() {
+		slog.Warn("not kept over a restart for now: the disk has not answered for 10 s", "what", k.what, "todo", "look at the disk of the state folder; packets pass meanwhile")
+	})
 	err := k.save()
+	if err == nil {
+		hangs.Store(false)
+	}
+	if !late.Stop() && err == nil {
+		failing = true // it was told
+	}
 	switch {
 	case err != nil && !failing:
 		slog.Warn("cannot be kept over a restart; tried again every 10 s", "what", k.what, "err", err)

@@ -1,7 +1,11 @@
 package statefile
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -55,6 +59,7 @@ func TestKeeper(t *testing.T) {
 
 // TestKeeperHangs: a disk that hangs holds up who changes something for keepPatience, and the stop for stopPatience.
 func TestKeeperHangs(t *testing.T) {
+	defer hangs.Store(false)
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
 		k := KeepEvery(time.Minute, "the test", func() error { <-hang; return nil })
@@ -71,5 +76,70 @@ func TestKeeperHangs(t *testing.T) {
 		}
 		close(hang)
 		synctest.Wait()
+	})
+}
+
+// TestStopWaitsOnceForADiskThatHangs, however many files there are.
+func TestStopWaitsOnceForADiskThatHangs(t *testing.T) {
+	defer hangs.Store(false)
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan struct{})
+		var all []*Keeper
+		for range 7 {
+			all = append(all, KeepEvery(time.Minute, "the test", func() error { <-hang; return nil }))
+		}
+		began := time.Now()
+		for _, k := range all {
+			k.Stop()
+		}
+		if d := time.Since(began); d != stopPatience+6*restPatience {
+			t.Errorf("the stop took %s", d)
+		}
+		close(hang)
+		synctest.Wait()
+	})
+}
+
+// told is a log that several goroutines write to.
+type told struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (w *told) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *told) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
+// TestADiskThatHangsIsTold in the log while the sink runs, and that it answers again.
+func TestADiskThatHangsIsTold(t *testing.T) {
+	var log told
+	before := slog.Default()
+	defer slog.SetDefault(before)
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan struct{})
+		k := KeepEvery(time.Hour, "the test", func() error { <-hang; return nil })
+		time.Sleep(tellAfter - 1)
+		synctest.Wait()
+		if log.String() != "" {
+			t.Errorf("too early: %s", &log)
+		}
+		time.Sleep(time.Minute)
+		if synctest.Wait(); strings.Count(log.String(), "has not answered for 10 s") != 1 {
+			t.Errorf("not told once: %s", &log)
+		}
+		close(hang)
+		if synctest.Wait(); strings.Count(log.String(), "kept over a restart again") != 1 {
+			t.Errorf("not told: %s", &log)
+		}
+		k.Stop()
 	})
 }
