@@ -68,7 +68,9 @@ func Attach(devargs string) (Port, error) {
 	defer C.free(unsafe.Pointer(cargs))
 	var rc C.int
 	said := eal.Capture(func() {
-		C.go_enable_vfio()
+		if strings.Contains(name, ":") {
+			C.go_enable_vfio()
+		}
 		rc = C.rte_dev_probe(cargs)
 	})
 	if rc != 0 {

@@ -36,7 +36,7 @@ type slot struct {
 	mu     sync.Mutex           // held while a device goes
 	before observe.PortCounters // of devices that are gone
 	// Of a slot that is empty, for tendSlots only:
-	tried string // what the device looked like at the last attempt
+	tried string // what the device looked like before the last attempt
 	waits bool   // the device may be there: the slot is filled when the other port of its link is
 }
 
@@ -74,7 +74,7 @@ func (s *slot) fill(d device) {
 func (s *slot) failed(err error) {
 	why := err.Error()
 	s.why.Store(&why)
-	s.waits, s.tried = false, s.looks()
+	s.waits = false
 }
 
 // waitFor leaves the slot empty until the other port of its link has a device.
@@ -86,9 +86,16 @@ func (s *slot) waitFor(link, other string) {
 // empty tells that there is no device.
 func (s *slot) empty() bool { return s.inner.Load() == nil }
 
-// worthATry tells whether another attempt may end otherwise than the last one: DPDK logs each that fails, and a NIC has to
-// be given to it before.
-func (s *slot) worthATry() bool { return !s.conf.IsPCI() || s.looks() != s.tried }
+// worthATry tells whether an attempt that follows may end otherwise than the last one: DPDK logs each that fails, and a NIC has
+// to be given to it before.
+func (s *slot) worthATry() bool {
+	was := s.tried
+	s.tried = s.looks()
+	return !s.conf.IsPCI() || s.tried != was
+}
+
+// root is where sysfs and /dev are; tests have others.
+var root = "/"
 
 // looks is what there is to see of a NIC: which driver has been given it, when, and what speaks against opening it.
 func (s *slot) looks() string {
@@ -96,16 +103,16 @@ func (s *slot) looks() string {
 		return ""
 	}
 	address := vfio.Address(s.conf.Device)
-	driver := filepath.Join("/sys/bus/pci/devices", address, "driver")
+	driver := filepath.Join(root, "sys/bus/pci/devices", address, "driver")
 	to, err := os.Readlink(driver)
 	if err != nil {
-		return ""
+		return "no driver"
 	}
 	var given uint64 // to a driver: the link is made anew each time
 	if i, err := os.Lstat(driver); err == nil {
 		given = i.Sys().(*syscall.Stat_t).Ino
 	}
-	return fmt.Sprint(filepath.Base(to), given, vfio.Refusal("/", address, vfio.Open))
+	return fmt.Sprint(filepath.Base(to), given, vfio.Refusal(root, address, vfio.Open))
 }
 
 // device is the one that is there; noDevice where none is.
@@ -351,7 +358,7 @@ func (t *together) fill(open func(*conf.Port) (device, error)) (filled []*slot) 
 			waiting = append(waiting, s)
 		default:
 			filled = append(filled, s)
-			try = try || s.worthATry()
+			try = s.worthATry() || try
 		}
 	}
 	if !try {

@@ -3,6 +3,8 @@ package appliance
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +78,54 @@ func TestTogether(t *testing.T) {
 			if wanted := c.filled != "" || !slices.Contains(m.opened, name); d.closed == wanted {
 				t.Errorf("%q there: %s closed: %v", c.there, name, d.closed)
 			}
+		}
+	}
+}
+
+// TestWorthATry: a NIC is tried once, and again once it is given to a driver, or anew, also where that happens during an attempt.
+func TestWorthATry(t *testing.T) {
+	before := root
+	t.Cleanup(func() { root = before })
+	root = t.TempDir()
+	nic := filepath.Join(root, "sys/bus/pci/devices/0000:3b:00.0")
+	if err := os.MkdirAll(nic, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	bind := func(driver string) {
+		t.Helper()
+		os.Rename(nic+"/driver", nic+"/old") // its inode is not used again meanwhile
+		if err := os.Symlink("/drivers/"+driver, nic+"/driver"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := together{slots: []*slot{emptySlot(&conf.Port{Name: "a", Device: "3B:00.0,arg=1"}, 1, errors.New("not yet"))}}
+	for _, c := range []struct {
+		what   string
+		before func()
+		during func()
+		tries  int
+	}{
+		{"what failed at the start", nil, nil, 1},
+		{"nothing has changed", nil, nil, 0},
+		{"it is bound", func() { bind("vfio-pci") }, nil, 1},
+		{"still is", nil, nil, 0},
+		{"to another driver", func() { bind("igb") }, func() { bind("vfio-pci") }, 1},
+		{"which was taken away meanwhile", nil, nil, 1},
+		{"still is", nil, nil, 0},
+		{"bound again to the same one", func() { bind("vfio-pci") }, nil, 1},
+	} {
+		if c.before != nil {
+			c.before()
+		}
+		tries := 0
+		l.fill(func(*conf.Port) (device, error) {
+			if tries++; c.during != nil {
+				c.during()
+			}
+			return nil, errors.New("no")
+		})
+		if tries != c.tries {
+			t.Errorf("%s: tried %d times, want %d", c.what, tries, c.tries)
 		}
 	}
 }
