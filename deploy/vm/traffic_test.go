@@ -193,17 +193,6 @@ func traffic(t *testing.T, tap string) (stop func()) {
 	}
 }
 
-// warmUp sends packets of which some may be lost.
-func warmUp(t *testing.T, in, out string) {
-	t.Helper()
-	frames := ordered(t, 50)
-	arrived := collect(t, out, func(count func() int) { send(t, in, frames, count) }, len(frames))
-	t.Logf("%s to %s: of the first %d frames %d arrive", in, out, len(frames), len(arrived))
-	if len(arrived) == 0 {
-		t.Errorf("none of them does")
-	}
-}
-
 // collect returns what comes out of a tap from before do, which may ask how many did, until n frames are there, or none
 // came for five seconds after it.
 func collect(t *testing.T, tap string, do func(count func() int), n int) (arrived [][]byte) {

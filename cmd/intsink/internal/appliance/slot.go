@@ -128,7 +128,7 @@ func (s *slot) linkDown() string {
 		return s.device().linkDown()
 	}
 	if s.conf.IsPCI() {
-		return *s.why.Load() + "; looked for each second, and used once that has changed"
+		return *s.why.Load() + "; tried again once that changes"
 	}
 	return *s.why.Load() + "; tried again each second"
 }
