@@ -124,8 +124,8 @@ func (s *slot) device() device {
 }
 
 func (s *slot) linkDown() string {
-	if !s.empty() {
-		return s.device().linkDown()
+	if d := s.inner.Load(); d != nil { // which may go meanwhile
+		return (*d).linkDown()
 	}
 	if s.conf.IsPCI() {
 		return *s.why.Load() + "; tried again once that changes"
