@@ -77,20 +77,24 @@ type wayColumns struct {
 	between, latency              *numbers8
 }
 
+// valueColumns are the metadata that hops and the reporting node have in the same types.
+type valueColumns struct {
+	ingress2, egress2, latency, occupancy, utilization, buffered *numbers4
+	queue, buffer                                                *bytes8
+	ingressTime, egressTime                                      *times
+}
+
 // hopColumns are the metadata of one node.
 type hopColumns struct {
-	nodeID, ingress, egress, ingress2, egress2, latency, occupancy, utilization, buffered, congestion *numbers4
-	queue, buffer                                                                                     *bytes8
-	ingressTime, egressTime                                                                           *times
-	metadata                                                                                          *texts
+	valueColumns
+	nodeID, ingress, egress, congestion *numbers4
+	metadata                            *texts
 }
 
 // sinkColumns are the metadata of the reporting node.
 type sinkColumns struct {
-	ingress, egress                                              *numbers2
-	latency, occupancy, ingress2, egress2, utilization, buffered *numbers4
-	queue, buffer                                                *bytes8
-	ingressTime, egressTime                                      *times
+	valueColumns
+	ingress, egress *numbers2
 }
 
 // contentColumns are what the report has besides a packet and its explanation.

@@ -184,39 +184,34 @@ func (w *wayColumns) append(n int, r *Record) {
 	}
 }
 
+func (v *valueColumns) append(n int, m *Hop) {
+	k := m.Known
+	v.ingress2.putKnown(n, k&HopIngress2 != 0, m.Ingress2)
+	v.egress2.putKnown(n, k&HopEgress2 != 0, m.Egress2)
+	v.latency.putKnown(n, k&HopLatency != 0, m.LatencyNs)
+	v.queue.putKnown(n, k&HopQueue != 0, m.Queue)
+	v.occupancy.putKnown(n, k&HopOccupancy != 0, m.Occupancy)
+	v.ingressTime.putKnown(n, k&HopIngressTime != 0, int64(m.IngressTime))
+	v.egressTime.putKnown(n, k&HopEgressTime != 0, int64(m.EgressTime))
+	v.utilization.putKnown(n, k&HopTxUtilization != 0, m.TxUtilization)
+	v.buffer.putKnown(n, k&HopBuffer != 0, m.Buffer)
+	v.buffered.putKnown(n, k&HopBufferOccupancy != 0, m.BufferOccupancy)
+}
+
 func (h *hopColumns) append(n int, m *Hop) {
 	k := m.Known
 	h.nodeID.putKnown(n, k&HopNode != 0, m.NodeID)
 	h.ingress.putKnown(n, k&HopIngress != 0, m.Ingress)
 	h.egress.putKnown(n, k&HopEgress != 0, m.Egress)
-	h.ingress2.putKnown(n, k&HopIngress2 != 0, m.Ingress2)
-	h.egress2.putKnown(n, k&HopEgress2 != 0, m.Egress2)
-	h.latency.putKnown(n, k&HopLatency != 0, m.LatencyNs)
-	h.queue.putKnown(n, k&HopQueue != 0, m.Queue)
-	h.occupancy.putKnown(n, k&HopOccupancy != 0, m.Occupancy)
-	h.ingressTime.putKnown(n, k&HopIngressTime != 0, int64(m.IngressTime))
-	h.egressTime.putKnown(n, k&HopEgressTime != 0, int64(m.EgressTime))
-	h.utilization.putKnown(n, k&HopTxUtilization != 0, m.TxUtilization)
-	h.buffer.putKnown(n, k&HopBuffer != 0, m.Buffer)
-	h.buffered.putKnown(n, k&HopBufferOccupancy != 0, m.BufferOccupancy)
 	h.congestion.putKnown(n, k&HopCongestion != 0, m.Congestion)
 	h.metadata.putHex(n, m.DSMetadata)
+	h.valueColumns.append(n, m)
 }
 
 func (s *sinkColumns) append(n int, m *Sink) {
-	k := m.Known
-	s.ingress.putKnown(n, k&HopIngress != 0, uint16(m.Ingress))
-	s.egress.putKnown(n, k&HopEgress != 0, uint16(m.Egress))
-	s.latency.putKnown(n, k&HopLatency != 0, m.LatencyNs)
-	s.queue.putKnown(n, k&HopQueue != 0, m.Queue)
-	s.occupancy.putKnown(n, k&HopOccupancy != 0, m.Occupancy)
-	s.ingress2.putKnown(n, k&HopIngress2 != 0, m.Ingress2)
-	s.egress2.putKnown(n, k&HopEgress2 != 0, m.Egress2)
-	s.ingressTime.putKnown(n, k&HopIngressTime != 0, int64(m.IngressTime))
-	s.egressTime.putKnown(n, k&HopEgressTime != 0, int64(m.EgressTime))
-	s.utilization.putKnown(n, k&HopTxUtilization != 0, m.TxUtilization)
-	s.buffer.putKnown(n, k&HopBuffer != 0, m.Buffer)
-	s.buffered.putKnown(n, k&HopBufferOccupancy != 0, m.BufferOccupancy)
+	s.ingress.putKnown(n, m.Known&HopIngress != 0, uint16(m.Ingress))
+	s.egress.putKnown(n, m.Known&HopEgress != 0, uint16(m.Egress))
+	s.valueColumns.append(n, m)
 }
 
 func (x *contentColumns) append(n int, r *Record) {
