@@ -96,6 +96,7 @@ func newSharedBed(t *testing.T, s *Shared, change func(*Rules)) *bed {
 // remake makes the worker anew, with another configuration.
 func (b *bed) remake(change func(*WorkerConfig)) {
 	b.Worker.Close()
+	b.Worker.Release()
 	change(&b.config)
 	b.Worker = NewWorker(b.config)
 }

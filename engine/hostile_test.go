@@ -79,6 +79,7 @@ func (q atTheEnd) Exchange(tx *mbuf.Vec, n int, rx *mbuf.Vec) (sent, received in
 func TestHostile(t *testing.T) {
 	nested, all := nestedFrames(t), manyRules()
 	names := slices.Sorted(maps.Keys(all))
+	pools := [2]*mbuf.Arena{guardedArena(t, 512), guardedArena(t, 512)} // a process has room for 64 of them
 	hostile.Play(t, rounds.Of(60_000, 20), func(r *rand.Rand) int {
 		name := names[r.IntN(len(names))]
 		markings, portable, checked := r.IntN(3), r.IntN(4) == 0, r.IntN(2) == 0 && name != "checksums kept" // which intgen restores
@@ -104,7 +105,7 @@ func TestHostile(t *testing.T) {
 					}
 				}
 			})
-			(*b).atTheEnd(name == "tap")
+			(*b).atTheEnd(pools[i], name == "tap")
 			if portable && i == 0 {
 				h.quick.burst.Fast.Portable()
 			}
@@ -119,9 +120,11 @@ func TestHostile(t *testing.T) {
 	})
 }
 
-// atTheEnd makes packets end where memory ends.
-func (b *linksBed) atTheEnd(tap bool) {
-	b.pool = guardedArena(b.t, 512)
+// atTheEnd makes packets end where memory ends, in mbufs of pool.
+func (b *linksBed) atTheEnd(pool *mbuf.Arena, tap bool) {
+	before := b.pool
+	defer before.Close()
+	b.pool = pool
 	for _, q := range b.ports {
 		q.Pool = b.pool
 	}
@@ -270,7 +273,7 @@ func (h *hostiles) end(t *testing.T) {
 		b.Close()
 		b.handedOver()
 		b.balance()
-		b.pool.Close()
+		b.Release()
 		b.reports.Close()
 	}
 }
