@@ -268,7 +268,7 @@ func nestedFrames(t *testing.T) (nested [][]byte) {
 	return nested
 }
 
-// manyRules are changes of rules, each of which leads packets other ways.
+// manyRules are named changes of the default rules. Each makes a worker take other branches of the code.
 func manyRules() map[string]func(*Rules) {
 	sample := func(r *Rules, every uint32) {
 		for i := range r.Watches {

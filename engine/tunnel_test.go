@@ -276,8 +276,8 @@ func TestChainThatCannotBeJoined(t *testing.T) {
 	b.Close()
 }
 
-// TestOptionsBehindINT: of packets alike, whose Geneve header has an option of INT-MD and one behind it, that
-// one goes where it is INT, too, and stays where it is not, however many of the others came before.
+// TestOptionsBehindINT: a Geneve header has an option of INT-MD and a second option. A worker removes the second
+// one where it is INT Destination, and leaves it where it is of another class, also after packets with the former.
 func TestOptionsBehindINT(t *testing.T) {
 	b := newBed(t, func(r *Rules) { r.INT = everyMarking() })
 	orig, err := tunnel(intgen.Geneve, true, nil).Wrap(plain(1))

@@ -15,10 +15,7 @@ import (
 // TestAnyRecordIsTaken: whatever a report packet says, its records fit the columns. One that
 // does not would stop all that stand in the same block, again and again.
 func TestAnyRecordIsTaken(t *testing.T) {
-	var packets [][]byte
-	for _, name := range reporttest.Names(t) {
-		packets = append(packets, reporttest.Wire(t, name))
-	}
+	packets := reporttest.All(t)
 	rng := rand.New(rand.NewPCG(7, 8))
 	d, now, n := record.NewDecoder(record.Options{}), time.Now(), 0
 	var lines []byte

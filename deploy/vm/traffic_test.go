@@ -170,7 +170,7 @@ func send(t *testing.T, tap string, frames []sent, count func() int) {
 	}
 }
 
-// traffic sends about a thousand frames a second into a tap, of which nothing is wanted, until stop is called.
+// traffic sends about a thousand frames a second into a tap until stop is called. Nobody checks where they arrive.
 func traffic(t *testing.T, tap string) (stop func()) {
 	t.Helper()
 	i, frames := open(t, tap), ordered(t, 100)

@@ -118,7 +118,8 @@ func TestCountsOutliveARestart(t *testing.T) {
 	}
 }
 
-// TestLinksOutliveARestart: who asks before the first look gets the links of before, in their order.
+// TestLinksOutliveARestart: after Decode, Links returns the links that Encode saved, in their order, although LookAtLink
+// was not called since.
 func TestLinksOutliveARestart(t *testing.T) {
 	before, after := NewCounts(), NewCounts()
 	t.Cleanup(before.Close)

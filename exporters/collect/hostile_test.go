@@ -17,10 +17,7 @@ import (
 // TestHostile: each report packet that is mutated at random is taken or refused for a reason, each
 // record that is made of one is taken, and the accounts add up. make hostile plays many.
 func TestHostile(t *testing.T) {
-	var packets [][]byte
-	for _, name := range reporttest.Names(t) {
-		packets = append(packets, reporttest.Wire(t, name))
-	}
+	packets := reporttest.All(t)
 	hand := collecttest.NewHand(collect.JSON)
 	b := collecttest.New(t, collect.Options{
 		Decoder: func() collect.Decoder { return record.NewDecoder(record.Options{}) },

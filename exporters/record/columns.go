@@ -245,8 +245,9 @@ func AppendNative(dst []byte, all ...Rows) []byte {
 	return b.Buf
 }
 
-// WriteNative gives that block to put, piece by piece, none of which stays: so a block is read again while a cache has it, and
-// takes no memory as a whole. The memory is that of an earlier call, or nil.
+// WriteNative writes the block that AppendNative returns, and calls put with each piece of it. A piece is valid until put
+// returns: its memory is used for the next one, so that put reads it from the processor's cache, and the block takes no memory
+// as a whole. WriteNative works in memory, which may be nil, and returns it for the next call.
 func WriteNative(memory []byte, put func(piece []byte), all ...Rows) []byte {
 	b := nativeBlock{proto.Buffer{Buf: memory[:0]}, put}
 	b.write(all)

@@ -17,10 +17,7 @@ import (
 // and what it makes of the next one does not depend on those before. JSON and protobuf are sound, and a block of
 // columns has a row for each record, which says what its JSON says. make hostile plays many.
 func TestHostile(t *testing.T) {
-	var packets [][]byte
-	for _, name := range reporttest.Names(t) {
-		packets = append(packets, reporttest.Wire(t, name))
-	}
+	packets := reporttest.All(t)
 	hostile.Play(t, rounds.Of(20_000, 20), func(r *rand.Rand) int {
 		used := NewDecoder(Options{})
 		c := NewColumns()

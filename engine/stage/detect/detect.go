@@ -85,7 +85,7 @@ func (s *Stage) Do(b *burst.Burst) {
 			b.Reportable |= 1 << j
 		}
 		if int(j) >= s.sample && f.Flows[j] != nil {
-			s.detector.Samples.Skip() // it was to be the next sample, and may not be one
+			s.detector.Samples.Skip() // packet j was to be the next sample: none behind it is, as package fast has it
 		}
 	}
 	if rest := f.Samples &^ taken; rest != 0 {

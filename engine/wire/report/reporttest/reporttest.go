@@ -95,3 +95,11 @@ const (
 		020000000002 020000000001 0800
 		4500 0028 0001 4000 40 06 0000 0a0a0101 0a0a0202` + TCPHex
 )
+
+// All returns the report packets of all names.
+func All(t testing.TB) (packets [][]byte) {
+	for _, name := range Names(t) {
+		packets = append(packets, Wire(t, name))
+	}
+	return packets
+}
