@@ -23,6 +23,7 @@ import (
 	"intsink/dpdk/mbuf"
 	"intsink/dpdk/vfio"
 	"intsink/engine/burst"
+	"intsink/engine/metric"
 	"intsink/exporters/port"
 )
 
@@ -150,7 +151,7 @@ func (s *slot) counters() (observe.PortCounters, error) {
 	before, d := s.before, s.device()
 	s.mu.Unlock()
 	c, err := d.counters()
-	c.Add(&before)
+	metric.Add(&c, &before) // but for RxUncut: a device of DPDK cuts no packets
 	return c, err
 }
 
@@ -322,7 +323,7 @@ func (s *slot) letGo(pollsAnew func() bool) bool {
 	s.failed(errors.New("the device was taken away"))
 	s.mu.Lock()
 	c, _ := d.counters() // what they last were
-	s.before.Add(&c)
+	metric.Add(&s.before, &c)
 	s.inner.Store(nil)
 	s.mu.Unlock()
 	d.stop()

@@ -104,18 +104,6 @@ type PortCounters struct {
 	RxUncut map[string]uint64
 }
 
-// Add adds those of a device that was at the same port before: one of DPDK, which cuts no packets.
-func (c *PortCounters) Add(o *PortCounters) {
-	c.RxPackets += o.RxPackets
-	c.TxPackets += o.TxPackets
-	c.RxBytes += o.RxBytes
-	c.TxBytes += o.TxBytes
-	c.RxMissed += o.RxMissed
-	c.RxErrors += o.RxErrors
-	c.TxErrors += o.TxErrors
-	c.RxNoMbuf += o.RxNoMbuf
-}
-
 // ReportPort is a port that reports leave by.
 type ReportPort struct {
 	Name string
