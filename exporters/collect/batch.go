@@ -176,9 +176,14 @@ func class(bytes int) int {
 	return c
 }
 
-// newBatch returns an empty batch from the pool for so many bytes. The caller holds it.
+// newBatch returns an empty batch from the pool for so many bytes, or from the next one: slices that grow have up to
+// twice the room that they need, so batches for as many bytes may all be there. The caller holds it.
 func newBatch(bytes int) *Batch {
-	b, _ := pools[min(class(bytes), classes-1)].Get().(*Batch)
+	c := min(class(bytes), classes-1)
+	b, _ := pools[c].Get().(*Batch)
+	if b == nil {
+		b, _ = pools[min(c+1, classes-1)].Get().(*Batch)
+	}
 	if b == nil {
 		b = new(Batch)
 	}

@@ -4,6 +4,7 @@ package record
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"strings"
 	"unsafe"
@@ -11,21 +12,39 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 )
 
-// column is a column of a block, or a part of one. Rows that nobody sets get its default when the next one is set,
-// or by pad: most fields of most records are not known, and cost nothing.
+// column is a column of a block, or a part of one. Records are put into it, and store moves their values to the Columns that
+// it was begun for. Rows that nobody sets have its default: most fields of most records are not known, and cost nothing.
 type column interface {
-	kind() string                      // ClickHouse's name of its type
-	empty() bool                       // no row was set
-	pad(rows int)                      // sets all rows below rows that are not set; of a part that is empty, none
-	write(b *nativeBlock, all []piece) // appends rows of columns of the same kind, one piece behind the other
-	reset()
-	size() int // bytes of memory
+	kind() string           // ClickHouse's name of its type
+	place(at int) (end int) // says where in Columns.data its data begin, and those of the next column
+	begin(c *Columns)
+	store(rows int, last bool)        // there are so many rows, a multiple of chunk unless they are the last
+	empty(c *Columns) bool            // no row was set
+	write(b *nativeBlock, all []Rows) // appends rows, one piece behind the other
 }
 
-// piece is rows i to j-1 of a column that is padded, or empty: then they have its default.
-type piece struct {
-	column
-	i, j int
+// chunk is how many rows of numbers are put before they are stored. Until then they are where a put is a store and no more.
+const chunk = 64
+
+// data is what Columns have of a column, or of a part of one, as it is sent. Of one that is empty they have no row.
+type data struct {
+	rows   int
+	values proto.Buffer
+	nulls  []byte // of each number that may be unknown: 1 where it is
+}
+
+// leaf is a column that has data.
+type leaf struct {
+	at int   // in Columns.data
+	to *data // of the Columns that it was begun for
+}
+
+func (l *leaf) of(c *Columns) *data   { return &c.data[l.at] }
+func (l *leaf) begin(c *Columns)      { l.to = l.of(c) }
+func (l *leaf) empty(c *Columns) bool { return l.of(c).rows == 0 }
+func (l *leaf) place(at int) int {
+	l.at = at
+	return at + 1
 }
 
 // cells are the values of a column of numbers; the types of package proto write them.
@@ -34,13 +53,14 @@ type cells[T any] interface {
 	EncodeColumn(*proto.Buffer)
 }
 
-// numbers is a column of values of a fixed size. missing is the value of rows that nobody sets, beside their null.
+// numbers is a column of values of a fixed size.
 type numbers[T any, C cells[T]] struct {
-	of       string // ClickHouse's name of their type
+	leaf
+	name     string // ClickHouse's, of their type
 	nullable bool
-	missing  T
-	nulls    proto.ColUInt8
-	values   C
+	missing  byte   // each byte of rows that nobody sets, beside their null
+	set      uint64 // which rows of now are set, a bit each
+	now      [chunk]T
 }
 
 type (
@@ -54,235 +74,235 @@ type (
 )
 
 func (c *numbers[T, C]) put(row int, v T) {
-	if len(c.values) < row {
-		c.pad(row)
-	}
-	c.values = append(c.values, v)
+	i := uint(row) % chunk
+	c.now[i] = v
+	c.set |= 1 << i
 }
 
 // putKnown does as put if the value is known, else nothing.
 func (c *numbers[T, C]) putKnown(row int, known bool, v T) {
 	if known {
-		c.set(row, v)
+		c.put(row, v)
 	}
 }
 
-// set is put, out of line: so putKnown is not, and a value that is not known costs no call.
-//
-//go:noinline
-func (c *numbers[T, C]) set(row int, v T) { c.put(row, v) }
+// width is how many bytes a value has.
+func (c *numbers[T, C]) width() int { return int(unsafe.Sizeof(c.now[0])) }
 
-func (c *numbers[T, C]) pad(rows int) {
-	c.know()
-	n := len(c.values)
-	if n >= rows {
+func (c *numbers[T, C]) store(rows int, _ bool) {
+	f, set := c.to, c.set
+	if f.rows == rows || f.rows == 0 && set == 0 {
 		return
 	}
-	c.values = slices.Grow(c.values, rows-n)[:rows]
-	fill(c.values[n:], c.missing)
-	if c.nullable {
-		c.nulls = slices.Grow(c.nulls, rows-n)[:rows]
-		fill(c.nulls[n:], 1)
-	}
-}
-
-func fill[T any](values []T, v T) {
-	for i := range values {
-		values[i] = v
-	}
-}
-
-// know adds to nulls the rows that were set since: put leaves that to it.
-func (c *numbers[T, C]) know() {
-	if n := len(c.nulls); c.nullable && n < len(c.values) {
-		c.nulls = slices.Grow(c.nulls, len(c.values)-n)[:len(c.values)]
-		clear(c.nulls[n:])
-	}
-}
-
-func (c *numbers[T, C]) write(b *nativeBlock, all []piece) {
-	if c.nullable {
-		for _, p := range all {
-			if f := p.column.(*numbers[T, C]); f.empty() {
-				extend(b, p.j-p.i, 1)
-			} else {
-				f.nulls[p.i:p.j].EncodeColumn(&b.Buffer)
-			}
-			b.spill()
+	first := (rows - 1) &^ (chunk - 1) // row that is in front of now
+	if n := first - f.rows; n > 0 {
+		extend(&f.values.Buf, n*c.width(), c.missing)
+		if c.nullable {
+			extend(&f.nulls, n, 1)
 		}
 	}
-	var none [64]T
-	fill(none[:], c.missing)
-	for _, p := range all {
-		f := p.column.(*numbers[T, C])
-		if !f.empty() {
-			f.values[p.i:p.j].EncodeColumn(&b.Buffer)
-		} else {
-			for n := p.j - p.i; n > 0; n -= len(none) {
-				C(none[:min(n, len(none))]).EncodeColumn(&b.Buffer)
-			}
-		}
-		b.spill()
+	n := rows - first
+	C(c.now[:n]).EncodeColumn(&f.values)
+	if c.nullable {
+		extend(&f.nulls, n, 0)
 	}
+	for left := ^set << (chunk - n) >> (chunk - n); left != 0; left &= left - 1 {
+		row := first + bits.TrailingZeros64(left)
+		fill(f.values.Buf[row*c.width():][:c.width()], c.missing)
+		if c.nullable {
+			f.nulls[row] = 1
+		}
+	}
+	f.rows, c.set = rows, 0
 }
 
 // extend appends n bytes of a value.
-func extend(b *nativeBlock, n int, v byte) {
-	at := len(b.Buf)
-	b.Buf = slices.Grow(b.Buf, n)[:at+n]
-	fill(b.Buf[at:], v)
+func extend(b *[]byte, n int, v byte) {
+	at := len(*b)
+	*b = slices.Grow(*b, n)[:at+n]
+	fill((*b)[at:], v)
 }
 
-func (c *numbers[T, C]) empty() bool { return len(c.values) == 0 }
-func (c *numbers[T, C]) reset()      { c.values, c.nulls = c.values[:0], c.nulls[:0] }
-func (c *numbers[T, C]) size() int {
-	return cap(c.values)*int(unsafe.Sizeof(c.missing)) + cap(c.nulls)
+func fill(b []byte, v byte) {
+	if v == 0 || len(b) == 0 {
+		clear(b)
+		return
+	}
+	b[0] = v
+	for n := 1; n < len(b); n *= 2 {
+		copy(b[n:], b[:n])
+	}
+}
+
+func (c *numbers[T, C]) write(b *nativeBlock, all []Rows) {
+	if c.nullable {
+		for _, p := range all {
+			c.of(p.Of).write(b, p, c.of(p.Of).nulls, 1, 1)
+		}
+	}
+	for _, p := range all {
+		c.of(p.Of).write(b, p, c.of(p.Of).values.Buf, c.width(), c.missing)
+	}
+}
+
+// write appends the rows of p, each of so many bytes of all. Where there are none, each of these is missing.
+func (d *data) write(b *nativeBlock, p Rows, all []byte, width int, missing byte) {
+	if d.rows == 0 {
+		extend(&b.Buf, (p.To-p.From)*width, missing)
+	} else {
+		b.PutRaw(all[p.From*width : p.To*width])
+	}
+	b.spill()
 }
 
 func (c *numbers[T, C]) kind() string {
 	if c.nullable {
-		return "Nullable(" + c.of + ")"
+		return "Nullable(" + c.name + ")"
 	}
-	return c.of
+	return c.name
 }
 
-// texts is a column of strings, kept as they are sent: each with its length in front.
-type texts struct {
-	rows int
-	buf  []byte
-}
+// texts is a column of strings, which are stored as they are put: each with its length in front.
+type texts struct{ leaf }
 
-// open begins the text of a row behind c.buf, which the caller appends to; close ends it.
-func (c *texts) open(row int) (at int) {
+// open begins the text of a row behind b, which the caller appends to; close ends it.
+func (c *texts) open(row int) (b []byte, at int) {
 	c.pad(row)
-	c.rows++
-	c.buf = append(c.buf, 0)
-	return len(c.buf)
+	b = append(c.to.values.Buf, 0)
+	return b, len(b)
 }
 
-func (c *texts) close(at int) { c.buf = closeField(c.buf, at) }
+func (c *texts) close(b []byte, at int) {
+	c.to.rows++
+	c.to.values.Buf = closeField(b, at)
+}
 
 func (c *texts) put(row int, s string) {
-	c.pad(row)
-	c.rows++
-	c.buf = append(binary.AppendUvarint(c.buf, uint64(len(s))), s...)
+	b, at := c.open(row)
+	c.close(append(b, s...), at)
 }
 
 // putHex sets a row to bytes as hexadecimal digits if there are any.
 func (c *texts) putHex(row int, bytes []byte) {
 	if len(bytes) > 0 {
-		c.pad(row)
-		c.rows++
-		c.buf = appendHex(binary.AppendUvarint(c.buf, uint64(2*len(bytes))), bytes)
+		b, at := c.open(row)
+		c.close(appendHex(b, bytes), at)
 	}
 }
 
 func (c *texts) pad(rows int) {
-	if n := rows - c.rows; n > 0 {
-		c.buf = slices.Grow(c.buf, n)[:len(c.buf)+n]
-		clear(c.buf[len(c.buf)-n:])
-		c.rows = rows
+	if n := rows - c.to.rows; n > 0 {
+		extend(&c.to.values.Buf, n, 0)
+		c.to.rows = rows
 	}
 }
 
-func (c *texts) write(b *nativeBlock, all []piece) {
+func (c *texts) store(rows int, last bool) {
+	if last && c.to.rows > 0 {
+		c.pad(rows)
+	}
+}
+
+func (c *texts) write(b *nativeBlock, all []Rows) {
 	for _, p := range all {
-		f := p.column.(*texts)
-		if f.empty() {
-			extend(b, p.j-p.i, 0)
+		f := c.of(p.Of)
+		if f.rows == 0 {
+			extend(&b.Buf, p.To-p.From, 0)
 			continue
 		}
-		start, end := 0, len(f.buf)
-		if p.i > 0 || p.j < f.rows {
-			start = f.offset(0, p.i)
-			end = f.offset(start, p.j-p.i)
+		start, end := 0, len(f.values.Buf)
+		if p.From > 0 || p.To < f.rows {
+			start = f.offset(0, p.From)
+			end = f.offset(start, p.To-p.From)
 		}
-		b.PutRaw(f.buf[start:end])
+		b.PutRaw(f.values.Buf[start:end])
 		b.spill()
 	}
 }
 
 // offset is where the text stands that comes n texts behind the one at an offset.
-func (c *texts) offset(at, n int) int {
+func (d *data) offset(at, n int) int {
 	for range n {
-		length, width := binary.Uvarint(c.buf[at:])
+		length, width := binary.Uvarint(d.values.Buf[at:])
 		at += width + int(length)
 	}
 	return at
 }
 
-func (c *texts) empty() bool  { return c.rows == 0 }
-func (c *texts) reset()       { c.buf, c.rows = c.buf[:0], 0 }
-func (c *texts) size() int    { return cap(c.buf) }
 func (c *texts) kind() string { return "String" }
 
 // list is a column of arrays: where each ends among the elements of all.
 type list struct {
-	ends proto.ColUInt64
-	of   column
-	n    int // elements
+	leaf
+	elements column
+	n        int // elements
 }
 
-// begin begins the array of a row; next is the row of another element, which the caller sets; end ends the array.
-func (c *list) begin(row int) {
-	for len(c.ends) < row {
-		c.ends = append(c.ends, uint64(c.n))
+// open begins the array of a row; next is the row of another element, which the caller sets; close ends the array.
+func (c *list) open(row int) {
+	for c.to.rows < row {
+		c.close()
 	}
 }
 
 func (c *list) next() (row int) {
+	if c.n%chunk == 0 && c.n > 0 {
+		c.elements.store(c.n, false)
+	}
 	c.n++
 	return c.n - 1
 }
 
-func (c *list) end() {
-	c.ends = append(c.ends, uint64(c.n))
+func (c *list) close() {
+	c.to.rows++
+	c.to.values.PutUInt64(uint64(c.n))
 }
 
-// start is the number of elements in front of a row.
-func (c *list) start(row int) int {
+func (c *list) place(at int) int { return c.elements.place(c.leaf.place(at)) }
+
+func (c *list) begin(to *Columns) {
+	c.leaf.begin(to)
+	c.elements.begin(to)
+	c.n = 0
+}
+
+func (c *list) store(rows int, last bool) {
+	if last && c.to.rows > 0 {
+		c.open(rows)
+		c.elements.store(c.n, true)
+	}
+}
+
+// before is the number of elements in front of a row.
+func (d *data) before(row int) uint64 {
 	if row == 0 {
 		return 0
 	}
-	return int(c.ends[row-1])
+	return binary.LittleEndian.Uint64(d.values.Buf[8*(row-1):])
 }
 
-func (c *list) pad(rows int) {
-	c.begin(rows)
-	c.of.pad(c.n)
-}
-
-func (c *list) write(b *nativeBlock, all []piece) {
-	elements, n := make([]piece, 0, len(all)), uint64(0)
+func (c *list) write(b *nativeBlock, all []Rows) {
+	elements, n := make([]Rows, 0, len(all)), uint64(0)
 	for _, p := range all {
-		f := p.column.(*list)
-		if f.empty() {
-			for range p.j - p.i {
+		f, first, last := c.of(p.Of), uint64(0), uint64(0)
+		if f.rows == 0 {
+			for range p.To - p.From {
 				b.PutUInt64(n)
 			}
-			elements = append(elements, piece{f.of, 0, 0})
-			continue
-		}
-		first, last := f.start(p.i), f.start(p.j)
-		for _, end := range f.ends[p.i:p.j] {
-			b.PutUInt64(n + end - uint64(first))
+		} else {
+			first, last = f.before(p.From), f.before(p.To)
+			for row := p.From + 1; row <= p.To; row++ {
+				b.PutUInt64(n + f.before(row) - first)
+			}
 		}
 		b.spill()
-		n += uint64(last - first)
-		elements = append(elements, piece{f.of, first, last})
+		n += last - first
+		elements = append(elements, Rows{p.Of, int(first), int(last)})
 	}
-	c.of.write(b, elements)
+	c.elements.write(b, elements)
 }
 
-func (c *list) reset() {
-	c.ends, c.n = c.ends[:0], 0
-	c.of.reset()
-}
-
-func (c *list) size() int { return 8*cap(c.ends) + c.of.size() }
-
-func (c *list) empty() bool  { return len(c.ends) == 0 }
-func (c *list) kind() string { return "Array(" + c.of.kind() + ")" }
+func (c *list) kind() string { return "Array(" + c.elements.kind() + ")" }
 
 // named are columns with their names: those of a block, or the elements of a tuple.
 type named []namedColumn
@@ -294,49 +314,32 @@ type namedColumn struct {
 
 func (c *named) add(name string, d column) { *c = append(*c, namedColumn{name, d}) }
 
-func (c *named) text(name string) *texts {
-	d := new(texts)
-	c.add(name, d)
-	return d
+func (c named) place(at int) int {
+	for _, d := range c {
+		at = d.place(at)
+	}
+	return at
 }
 
-func (c named) pad(rows int) {
+func (c named) begin(to *Columns) {
 	for _, d := range c {
-		if !d.empty() {
-			d.pad(rows)
-		}
+		d.begin(to)
 	}
 }
 
-func (c named) empty() bool {
+func (c named) store(rows int, last bool) {
 	for _, d := range c {
-		if !d.empty() {
-			return false
-		}
-	}
-	return true
-}
-
-func (c named) reset() {
-	for _, d := range c {
-		d.reset()
+		d.store(rows, last)
 	}
 }
 
-func (c named) size() (n int) {
-	for _, d := range c {
-		n += d.size()
-	}
-	return n
+func (c named) empty(of *Columns) bool {
+	return !slices.ContainsFunc(c, func(d namedColumn) bool { return !d.empty(of) })
 }
 
-func (c *named) write(b *nativeBlock, all []piece) {
-	part := make([]piece, len(all))
-	for k, d := range *c {
-		for n, p := range all {
-			part[n] = piece{(*p.column.(*named))[k].column, p.i, p.j}
-		}
-		d.write(b, part)
+func (c named) write(b *nativeBlock, all []Rows) {
+	for _, d := range c {
+		d.write(b, all)
 	}
 }
 
@@ -350,8 +353,14 @@ func (c named) kind() string {
 
 // Makers of columns: n1 to n8 are numbers of so many bytes, null those that may be unknown.
 
+func (c *named) text(name string) *texts {
+	d := new(texts)
+	c.add(name, d)
+	return d
+}
+
 func number[T any, C cells[T]](c *named, name, of string, nullable bool) *numbers[T, C] {
-	d := &numbers[T, C]{of: of, nullable: nullable}
+	d := &numbers[T, C]{name: of, nullable: nullable}
 	c.add(name, d)
 	return d
 }
@@ -399,7 +408,7 @@ func (c *named) nullAddr(name string) *addrs {
 const nanoseconds = "DateTime64(9, 'UTC')"
 
 func (c *named) list(name string, of column) *list {
-	d := &list{of: of}
+	d := &list{elements: of}
 	c.add(name, d)
 	return d
 }

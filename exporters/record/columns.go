@@ -4,7 +4,6 @@
 package record
 
 import (
-	"math"
 	"slices"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -13,8 +12,14 @@ import (
 // Columns holds records as columns. It is made to be used again: Reset keeps its memory.
 type Columns struct {
 	rows  int
-	bytes int // of memory, when they were sealed
-	all   named
+	bytes int     // of memory, when they were sealed
+	data  []data  // of the columns that are not made of others
+	to    *filler // takes records; nil: there are none, or all are in data
+}
+
+// filler has the columns, and the records that are put into some Columns as long as it is begun for these.
+type filler struct {
+	all named
 
 	head     headColumns
 	reasons  reasonColumns
@@ -109,9 +114,9 @@ type streamColumns struct {
 	first, last, count, received, lost, late, undecodable *numbers8
 }
 
-// NewColumns returns columns without rows. Their order is that of Fields.
-func NewColumns() *Columns {
-	c := new(Columns)
+// newFiller returns the columns. Their order is that of Fields.
+func newFiller() *filler {
+	c := new(filler)
 	a := &c.all
 	c.head.define(a)
 	c.reasons.define(a)
@@ -124,14 +129,43 @@ func NewColumns() *Columns {
 	c.content.define(a)
 	c.episodes.define(a)
 	c.stream.define(a)
+	a.place(0)
 	return c
 }
+
+// fillers are those that nobody uses. A goroutine needs one at a time, however many Columns there are.
+var fillers = make(chan *filler, 16)
+
+func takeFiller() *filler {
+	select {
+	case f := <-fillers:
+		return f
+	default:
+		return newFiller()
+	}
+}
+
+func putFiller(f *filler) {
+	f.all.begin(nothing) // it keeps no memory of those that it was begun for
+	select {
+	case fillers <- f:
+	default:
+	}
+}
+
+// layout is what all fillers have in common, and how many data that takes.
+var layout, places = func() (named, int) {
+	all := newFiller().all
+	return all, all.place(0)
+}()
+
+var nothing = NewColumns()
 
 func (h *headColumns) define(a *named) {
 	h.v, h.kind, h.id = a.n1("v"), a.text("type"), a.text("id")
 	h.time, h.received, h.exporter = a.time("time"), a.time("received"), a.nullAddr("exporter")
 	h.nodeID, h.hwID, h.version = a.n4("node_id"), a.n1("hw_id"), a.nullFloat("version")
-	h.nodeID.missing = math.MaxUint32
+	h.nodeID.missing = 0xff
 	h.sequence, h.index, h.instance = a.n8("sequence"), a.n2("index"), a.text("instance")
 	h.repType, h.inType, h.intermediate = a.null1("rep_type"), a.null1("in_type"), a.flag("intermediate")
 	h.domain, h.bits, h.status = a.null2("domain"), a.null2("ds_md_bits"), a.null2("ds_md_status")
@@ -212,6 +246,21 @@ func (s *streamColumns) define(a *named) {
 	a.add("stats", t)
 }
 
+// NewColumns returns columns without rows.
+func NewColumns() *Columns { return &Columns{data: make([]data, places)} }
+
+// Append appends a record.
+func (c *Columns) Append(r *Record) {
+	if c.to == nil {
+		c.to = takeFiller()
+		c.to.all.begin(c)
+	}
+	c.to.put(c.rows, r)
+	if c.rows++; c.rows%chunk == 0 {
+		c.to.all.store(c.rows, false)
+	}
+}
+
 // Len returns the number of records.
 func (c *Columns) Len() int { return c.rows }
 
@@ -220,15 +269,24 @@ func (c *Columns) Size() int { return c.bytes }
 
 // Reset removes all records.
 func (c *Columns) Reset() {
-	c.rows = 0
-	c.all.reset()
+	c.rows, c.to = 0, nil
+	for i := range c.data {
+		d := &c.data[i]
+		d.rows, d.values.Buf, d.nulls = 0, d.values.Buf[:0], d.nulls[:0]
+	}
 }
 
-// Seal sets what no record has set in columns that some have set. It is called after the last Append, and before
-// AppendNative.
+// Seal is called after the last Append, and before AppendNative.
 func (c *Columns) Seal() {
-	c.all.pad(c.rows)
-	c.bytes = c.all.size()
+	if c.to != nil {
+		c.to.all.store(c.rows, true)
+		putFiller(c.to)
+		c.to = nil
+	}
+	c.bytes = 0
+	for i := range c.data {
+		c.bytes += cap(c.data[i].values.Buf) + cap(c.data[i].nulls)
+	}
 }
 
 // Rows are records From to To-1 of columns that are sealed.
@@ -273,25 +331,21 @@ func (b *nativeBlock) spill() {
 }
 
 func (b *nativeBlock) write(all []Rows) {
-	rows, pieces := 0, make([]piece, len(all))
+	rows := 0
 	for _, r := range all {
 		rows += r.To - r.From
 	}
-	var columns []int // their indices
-	for k := range all[0].Of.all {
-		if slices.ContainsFunc(all, func(r Rows) bool { return !r.Of.all[k].empty() }) {
-			columns = append(columns, k)
+	var columns named
+	for _, d := range layout {
+		if slices.ContainsFunc(all, func(r Rows) bool { return !d.empty(r.Of) }) {
+			columns = append(columns, d)
 		}
 	}
 	b.PutInt(len(columns))
 	b.PutInt(rows)
-	for _, k := range columns {
-		d := all[0].Of.all[k]
+	for _, d := range columns {
 		b.PutString(d.name)
 		b.PutString(d.kind())
-		for n, r := range all {
-			pieces[n] = piece{r.Of.all[k].column, r.From, r.To}
-		}
-		d.write(b, pieces)
+		d.write(b, all)
 	}
 }

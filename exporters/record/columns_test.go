@@ -168,7 +168,7 @@ func usual() *Record {
 	}
 	r.Known &^= KnownDropReason | KnownVNI | KnownMain
 	r.Data, r.TLVs, r.Outer, r.Inner, r.SourceMetadata, r.DSMetadata, r.DeviceID = nil, nil, Headers{}, Headers{}, nil, nil, nil
-	r.Events, r.Flags, r.VLANs, r.Problem, r.INTProblem = 1, 0, nil, 0, 0
+	r.Events, r.Flags, r.VLANs, r.Problem, r.INTProblem, r.Episodes = 1, 0, nil, 0, 0, nil
 	return r
 }
 

@@ -1,4 +1,4 @@
-// Append: puts the values of a record into columns.
+// Puts the values of a record into columns.
 
 package record
 
@@ -10,15 +10,13 @@ import (
 	"intsink/engine/wire/report/decode"
 )
 
-// Append appends a record.
-func (c *Columns) Append(r *Record) {
-	n, h := c.rows, &c.head
-	c.rows++
+// put puts the record of a row.
+func (c *filler) put(n int, r *Record) {
+	h := &c.head
 	h.v.put(n, SchemaVersion)
 	h.kind.put(n, r.Type.String())
-	at := h.id.open(n)
-	h.id.buf = r.appendID(h.id.buf)
-	h.id.close(at)
+	b, at := h.id.open(n)
+	h.id.close(r.appendID(b), at)
 	h.time.put(n, max(r.Time, 0))
 	h.received.put(n, max(r.Received, 0))
 	putAddrs(h.exporter, n, r.Exporter)
@@ -45,7 +43,13 @@ func (c *Columns) Append(r *Record) {
 }
 
 func putAddrs(c *addrs, row int, a netip.Addr) {
-	if a.IsValid() {
+	switch {
+	case a.Is4():
+		four, i := a.As4(), uint(row)%chunk
+		be.PutUint64(c.now[i][:], 0)
+		be.PutUint64(c.now[i][8:], 0xffff<<32|uint64(be.Uint32(four[:])))
+		c.set |= 1 << i
+	case a.IsValid():
 		c.put(row, a.As16())
 	}
 }
@@ -55,9 +59,8 @@ func (h *headColumns) append(n int, r *Record) {
 	h.sequence.put(n, r.Sequence)
 	h.index.put(n, r.Index)
 	if r.Known&KnownInstance != 0 {
-		at := h.instance.open(n)
-		h.instance.buf = appendHex64(h.instance.buf, r.Instance)
-		h.instance.close(at)
+		b, at := h.instance.open(n)
+		h.instance.close(appendHex64(b, r.Instance), at)
 	}
 	h.repType.putKnown(n, r.Known&KnownRepType != 0, uint8(r.RepType))
 	h.inType.putKnown(n, r.Known&KnownInType != 0, uint8(r.InType))
@@ -77,13 +80,13 @@ func putEach(c *list, of *texts, row int, set uint32, names []string) {
 	if set == 0 {
 		return
 	}
-	c.begin(row)
+	c.open(row)
 	for bit, name := range names {
 		if set>>bit&1 != 0 {
 			of.put(c.next(), name)
 		}
 	}
-	c.end()
+	c.close()
 }
 
 func (w *reasonColumns) append(n int, r *Record) {
@@ -114,9 +117,8 @@ func (e *endColumns) append(n int, h *Headers) {
 	if !h.Source.IsValid() {
 		return
 	}
-	at := e.flow.open(n)
-	e.flow.buf = h.AppendFlow(e.flow.buf)
-	e.flow.close(at)
+	b, at := e.flow.open(n)
+	e.flow.close(h.AppendFlow(b), at)
 	putAddrs(e.source, n, h.Source)
 	putAddrs(e.destination, n, h.Destination)
 	e.sourcePort.putKnown(n, h.HasPorts, h.SourcePort)
@@ -134,20 +136,18 @@ func (p *packetColumns) append(n int, r *Record) {
 		p.length.put(n, r.Length)
 	}
 	if len(r.VLANs) > 0 {
-		p.vlans.begin(n)
+		p.vlans.open(n)
 		for _, id := range r.VLANs {
 			p.vlan.put(p.vlans.next(), id)
 		}
-		p.vlans.end()
+		p.vlans.close()
 	}
 	p.tcpFlags.putKnown(n, r.Known&KnownTCPFlags != 0, r.TCPFlags)
 	if r.Known&KnownMACs != 0 {
-		at := p.sourceMAC.open(n)
-		p.sourceMAC.buf = appendMAC(p.sourceMAC.buf, &r.SourceMAC)
-		p.sourceMAC.close(at)
-		at = p.destinationMAC.open(n)
-		p.destinationMAC.buf = appendMAC(p.destinationMAC.buf, &r.DestinationMAC)
-		p.destinationMAC.close(at)
+		b, at := p.sourceMAC.open(n)
+		p.sourceMAC.close(appendMAC(b, &r.SourceMAC), at)
+		b, at = p.destinationMAC.open(n)
+		p.destinationMAC.close(appendMAC(b, &r.DestinationMAC), at)
 	}
 	p.deviceID.putHex(n, r.DeviceID)
 	p.vni.putKnown(n, r.Known&KnownVNI != 0, r.VNI)
@@ -155,26 +155,25 @@ func (p *packetColumns) append(n int, r *Record) {
 
 func (w *wayColumns) append(n int, r *Record) {
 	if r.Known&KnownPath != 0 {
-		at := w.path.open(n)
-		w.path.buf = appendHex64(w.path.buf, r.Path)
-		w.path.close(at)
+		b, at := w.path.open(n)
+		w.path.close(appendHex64(b, r.Path), at)
 	}
 	w.hopCount.putKnown(n, r.Known&KnownHopCount != 0, r.HopCount)
-	w.hops.begin(n)
+	w.hops.open(n)
 	for i := range r.Hops {
 		w.hop.append(w.hops.next(), &r.Hops[i])
 	}
-	w.hops.end()
+	w.hops.close()
 	w.latency.putKnown(n, r.Known&KnownLatency != 0, r.LatencyNs)
 	if len(r.Links) > 0 {
-		w.links.begin(n)
+		w.links.open(n)
 		for _, l := range r.Links {
 			row := w.links.next()
 			w.from.put(row, l.From)
 			w.to.put(row, l.To)
 			w.between.put(row, l.LatencyNs)
 		}
-		w.links.end()
+		w.links.close()
 	}
 	w.maxHop.putKnown(n, r.Known&KnownMaxHop != 0, r.MaxHop)
 	w.metadata.putHex(n, r.SourceMetadata)
@@ -220,14 +219,14 @@ func (x *contentColumns) append(n int, r *Record) {
 	if len(r.TLVs) == 0 {
 		return
 	}
-	x.tlvs.begin(n)
+	x.tlvs.open(n)
 	for i := range r.TLVs {
 		t, row := &r.TLVs[i], x.tlvs.next()
 		x.kind.put(row, tlvNames[t.Type&0xf])
 		x.template.putKnown(row, t.Type == report.TLVDSExtension, t.Template)
 		x.tlvData.putHex(row, t.Data)
 	}
-	x.tlvs.end()
+	x.tlvs.close()
 }
 
 // append sets the columns of a gap, or of sums.

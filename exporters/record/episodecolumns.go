@@ -46,11 +46,11 @@ func (e *episodeColumns) append(n int, episodes []Episode) {
 	if len(episodes) == 0 {
 		return
 	}
-	e.all.begin(n)
+	e.all.open(n)
 	for i := range episodes {
 		e.put(e.all.next(), &episodes[i])
 	}
-	e.all.end()
+	e.all.close()
 }
 
 func (e *episodeColumns) put(row int, x *Episode) {
@@ -76,14 +76,13 @@ func (e *episodeColumns) put(row int, x *Episode) {
 }
 
 func (f *episodeFlowColumns) append(n int, flows []report.EpisodeFlow) {
-	f.all.begin(n)
+	f.all.open(n)
 	for i := range flows {
 		row := f.all.next()
-		at := f.flow.open(row)
-		f.flow.buf = AppendEpisodeFlow(f.flow.buf, &flows[i])
-		f.flow.close(at)
+		b, at := f.flow.open(row)
+		f.flow.close(AppendEpisodeFlow(b, &flows[i]), at)
 		f.sum.put(row, flows[i].Sum)
 		f.over.put(row, flows[i].Over)
 	}
-	f.all.end()
+	f.all.close()
 }

@@ -89,16 +89,17 @@ func (d *Decoder) hop(b []byte, l *inthdr.Layout) {
 
 // fill sets h to the known ones of the values, in the unit of the node's model; timestamps as on the wire.
 func (h *Hop) fill(v *inthdr.Hop, rest *inthdr.Rest, model *event.NodeModel) {
+	all := h.Known // not h.Known itself, which would be written and read again for each value
 	value := func(known HopKnown, x uint32, to *uint32) {
 		if x != inthdr.Unknown {
 			*to = x
-			h.Known |= known
+			all |= known
 		}
 	}
 	stamp := func(known HopKnown, x uint64, to *uint64) {
 		if x != inthdr.UnknownTime {
 			*to = x
-			h.Known |= known
+			all |= known
 		}
 	}
 	var queue, buffer uint32
@@ -116,7 +117,7 @@ func (h *Hop) fill(v *inthdr.Hop, rest *inthdr.Rest, model *event.NodeModel) {
 	value(HopCongestion, rest.Congestion, &h.Congestion)
 	stamp(HopIngressTime, v.IngressTime, &h.IngressTime)
 	stamp(HopEgressTime, v.EgressTime, &h.EgressTime)
-	h.Queue, h.Buffer = uint8(queue), uint8(buffer)
+	h.Known, h.Queue, h.Buffer = all, uint8(queue), uint8(buffer)
 	h.LatencyNs, h.Occupancy, h.BufferOccupancy = model.Latency(h.LatencyNs), model.Occupancy(h.Occupancy), model.Buffer(h.BufferOccupancy)
 	h.TxUtilization = model.Utilization(h.TxUtilization)
 }

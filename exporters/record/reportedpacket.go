@@ -78,33 +78,53 @@ func (d *Decoder) headers(t report.InType, n int) bool {
 // findINT looks for INT in the first n bytes of the frame, which zeros follow, and returns whether there is any,
 // sound or not.
 func (d *Decoder) findINT(n int) bool {
-	outer := d.layers
+	l, i := &d.layers, &d.info
+	unsound, found := packet.Layers{}, inthdr.Info{} // of the first locator that finds INT which is not sound
 	best := inthdr.NotINT
 	d.ports = d.locators[0].ports
-	for _, e := range d.locators {
-		l, i, p := outer, inthdr.Info{}, e.whole
-		result := p.Find(d.frame, &l, &i, &d.outers)
+	for k := range d.locators {
+		e := &d.locators[k]
+		p := e.whole
+		result := d.find(p)
 		switch {
-		case result == inthdr.Unsound && i.Reason == inthdr.ReasonOriginal && n < int(l.End) && !tellsLength(&i, d.unpadded(n)):
-			l, i, p = outer, inthdr.Info{}, e.cut
-			result = p.Find(d.frame, &l, &i, &d.outers)
+		case result == inthdr.Unsound && i.Reason == inthdr.ReasonOriginal && n < int(l.End) && !tellsLength(i, d.unpadded(n)):
+			p = e.cut
+			d.parseAgain()
+			result = d.find(p)
 		case result == inthdr.Sound && i.Reason == inthdr.ReasonHopML && i.Format == inthdr.Format1 && e.geant != nil:
-			again, other := outer, inthdr.Info{}
-			if e.geant.Find(d.frame, &again, &other, &d.outers) == inthdr.Sound && other.Reason == inthdr.ReasonNone {
-				l, i, p = again, other, e.geant
+			document, info := *l, *i
+			d.parseAgain()
+			if d.find(e.geant) == inthdr.Sound && i.Reason == inthdr.ReasonNone {
+				p = e.geant
+			} else {
+				*l, *i = document, info
 			}
 		}
 		switch {
 		case result == inthdr.Sound:
-			d.layers, d.info, d.locator, d.ports = l, i, p, e.ports
+			d.locator, d.ports = p, e.ports
 			return true
 		case result == inthdr.Unsound && best == inthdr.NotINT:
-			best = result
-			d.layers, d.info, d.locator = l, i, nil
+			best, unsound, found, d.locator = result, *l, *i, nil
 		}
+		if result != inthdr.NotINT { // else the layers are as they were
+			d.parseAgain()
+		}
+	}
+	if best != inthdr.NotINT {
+		*l, *i = unsound, found
 	}
 	return best != inthdr.NotINT
 }
+
+// find looks for INT by one locator. What it finds is in d.layers and d.info: copies of these would take longer than the search.
+func (d *Decoder) find(p *inthdr.Locator) inthdr.Result {
+	d.info = inthdr.Info{}
+	return p.Find(d.frame, &d.layers, &d.info, &d.outers)
+}
+
+// parseAgain sets the layers to those of the whole frame.
+func (d *Decoder) parseAgain() { packet.Parse(d.frame, len(d.frame), &d.layers) }
 
 // unpadded returns n without the zeros, three at most, that a report may have behind a packet that is cut.
 func (d *Decoder) unpadded(n int) int {
@@ -168,7 +188,7 @@ func (d *Decoder) enclosed(n int) {
 		return
 	}
 	r := &d.record
-	d.ip(int(d.layers.L3), n, &r.Outer)
+	r.Outer.Source, r.Outer.Destination, r.Outer.Protocol, r.Outer.DSCP, _ = d.ip(int(d.layers.L3), n)
 	r.Protocol, r.DSCP, r.Length = l.Proto, l.DSCP, uint32(l.End-l.L3)
 	d.layers.Fragment = l.Fragment
 	d.transport(l.Proto, int(l.L4), n)
@@ -208,29 +228,26 @@ func (d *Decoder) addresses(at, n int, t report.InType) bool {
 	default:
 		return t == report.Ethernet
 	}
-	var h Headers
-	if length := d.ip(at, n, &h); h.Source.IsValid() {
+	if source, destination, protocol, dscp, length := d.ip(at, n); source.IsValid() {
 		r := &d.record
-		r.Source, r.Destination, r.Protocol, r.DSCP, r.Length = h.Source, h.Destination, h.Protocol, h.DSCP, length
+		r.Source, r.Destination, r.Protocol, r.DSCP, r.Length = source, destination, protocol, dscp, length
 		r.Known |= KnownAddresses
 	}
 	return true
 }
 
-// ip reads the IP header at offset at into h, if all of it is within n bytes, and returns the length of the datagram.
-func (d *Decoder) ip(at, n int, h *Headers) (length uint32) {
+// ip reads the IP header at offset at, if all of it is within n bytes, and the length of its datagram. Without one, the source is not
+// valid.
+func (d *Decoder) ip(at, n int) (source, destination netip.Addr, protocol, dscp uint8, length uint32) {
 	b := d.frame[at:max(n, at)]
 	switch {
 	case len(b) >= packet.IPv4Len && b[0]>>4 == 4:
-		h.Source, h.Destination = netip.AddrFrom4([4]byte(b[12:])), netip.AddrFrom4([4]byte(b[16:]))
-		h.Protocol, h.DSCP = b[9], b[1]>>2
-		return uint32(binary.BigEndian.Uint16(b[2:]))
+		return netip.AddrFrom4([4]byte(b[12:])), netip.AddrFrom4([4]byte(b[16:])), b[9], b[1] >> 2, uint32(binary.BigEndian.Uint16(b[2:]))
 	case len(b) >= packet.IPv6Len && b[0]>>4 == 6:
-		h.Source, h.Destination = netip.AddrFrom16([16]byte(b[8:])), netip.AddrFrom16([16]byte(b[24:]))
-		h.Protocol, h.DSCP = b[6], uint8(binary.BigEndian.Uint16(b)>>6&0x3f)
-		return packet.IPv6Len + uint32(binary.BigEndian.Uint16(b[4:]))
+		length = packet.IPv6Len + uint32(binary.BigEndian.Uint16(b[4:]))
+		return netip.AddrFrom16([16]byte(b[8:])), netip.AddrFrom16([16]byte(b[24:])), b[6], uint8(binary.BigEndian.Uint16(b) >> 6 & 0x3f), length
 	}
-	return 0
+	return source, destination, 0, 0, 0
 }
 
 // transport reads the ports and TCP flags of the header at offset at, as far as they are

@@ -24,7 +24,7 @@ func (d *Decoder) around(depth, n int) {
 
 // of reads the headers that l describes into h, as far as they are within n bytes.
 func (d *Decoder) of(l *packet.Layers, n int, h *Headers) {
-	if d.ip(int(l.L3), n, h); !h.Source.IsValid() {
+	if h.Source, h.Destination, _, _, _ = d.ip(int(l.L3), n); !h.Source.IsValid() {
 		return
 	}
 	h.Protocol, h.DSCP = l.Proto, l.DSCP

@@ -101,7 +101,8 @@ func (p *Locator) locateProbe(b []byte, l *packet.Layers, i *Info) Result {
 // lies within the packet.
 func (p *Locator) locateShim(b []byte, l *packet.Layers, i *Info, by Marking, at int) Result {
 	end := int(l.End)
-	*i = Info{Marking: by, Start: uint16(at), Shim: uint16(at), DSCP: l.DSCP, Edit: p.edit}
+	*i = Info{} // alone it makes zeros; with fields it would copy an Info
+	i.Marking, i.Start, i.Shim, i.DSCP, i.Edit = by, uint16(at), uint16(at), l.DSCP, p.edit
 	if at+ShimLen > end {
 		return unsound(i, ReasonTruncated)
 	}

@@ -77,7 +77,8 @@ func (p *Reports) Next(r *Report) bool {
 	if len(b) == 0 {
 		return false
 	}
-	*r = Report{Offset: p.at, Own: nothing}
+	*r = Report{} // alone it makes zeros; with fields it would copy a Report
+	r.Offset, r.Own = p.at, nothing
 	switch p.Version {
 	case Version10:
 		p.read10(r)
