@@ -15,6 +15,8 @@ GO := scripts/go.sh
 # default.pgo: tests would be compiled by it, too.
 PROFILE := cmd/intsink/intsink.pgo
 PGO ?= $(abspath $(PROFILE))
+COLLECTORS_PROFILE := cmd/intsink-collect/collect.pgo
+COLLECTORS_PGO := $(if $(filter off,$(PGO)),off,$(abspath $(COLLECTORS_PROFILE)))
 # Packets stand at any address: bytes are read in words there, by memcpy or as the processor can.
 UBSAN := -fsanitize=undefined -fno-sanitize-recover=undefined -fno-sanitize=alignment
 THROUGHPUT := PYTHONPATH=bin/bench/python PYTHONDONTWRITEBYTECODE=1 bench/throughput.py
@@ -29,7 +31,7 @@ deps: ## install the Debian packages and the Go toolchain, where they are missin
 
 build: ## compile bin/intsink and the static bin/intsink-collect (GOAMD64=v1|v3, VERSION=..., PGO=off)
 	GOAMD64=$(GOAMD64) $(GO) build -pgo=$(PGO) -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/intsink ./cmd/intsink
-	CGO_ENABLED=0 GOAMD64=$(GOAMD64) $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/intsink-collect ./cmd/intsink-collect
+	CGO_ENABLED=0 GOAMD64=$(GOAMD64) $(GO) build -pgo=$(COLLECTORS_PGO) -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/intsink-collect ./cmd/intsink-collect
 
 demo: ## run the appliance in network namespaces and show its reports
 	scripts/deps.sh demo
@@ -108,8 +110,9 @@ bench-results: bench-tools ## run bench-all, bench-latency and bench-throughput 
 	$(THROUGHPUT) --sizes 138 --seconds 0.5 --resolution 0.05 --results bench/RESULTS.md
 	$(GO) run ./bench/cmd/chart
 
-pgo: bench-tools ## profile intsink on several inputs for the compiler: two minutes, then commit
-	scripts/pgo.sh $(PROFILE)
+pgo: bench-tools ## profile both programs on several inputs for the compiler: three minutes, then commit
+	$(GO) build -o bin/bench/collect ./bench/cmd/collect
+	scripts/pgo.sh $(PROFILE) $(COLLECTORS_PROFILE)
 
 deb: ## Debian packages of both programs, for the Debian that this machine has, into bin/
 	scripts/deps.sh build deb

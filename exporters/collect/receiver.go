@@ -23,6 +23,11 @@ const (
 	slot        = maxDatagram + 33*64 // bytes of memory of a datagram: were they a power of two apart, a cache would hold eight
 	perCall     = 64                  // datagrams of one recvmmsg(2)
 	controlLen  = 64                  // bytes for two control messages: time of receipt and overflow count
+
+	// A socket that was read empty is left alone for so long, if its buffer has room for what comes meanwhile. Else a datagram makes
+	// a batch of its own at all rates but the highest, and waking goroutines for it takes more than its records do.
+	pause     = 4 * time.Millisecond
+	pauseRoom = 4 << 20
 )
 
 // datagram is a datagram that receive returned. Its payload is valid until the next call.
@@ -39,6 +44,7 @@ type socket struct {
 	local     netip.AddrPort
 	until     atomic.Int64 // the end of reading it empty, Unix nanoseconds; 0: it is open
 	buffer    int          // bytes of receive buffer that the kernel granted
+	empty     bool         // the last call took all that there was
 	overflows uint32
 	lost      uint64 // datagrams that its buffer had no room for: the sum of overflows, which wraps
 
@@ -109,6 +115,9 @@ func openSocket(address string, buffer int, share bool) (*socket, error) {
 // receive waits for datagrams and returns up to perCall of them. The error is net.ErrClosed after Close, and
 // when the socket is to be read empty (until) and is.
 func (s *socket) receive() ([]datagram, error) {
+	if s.empty && s.buffer >= pauseRoom && s.until.Load() == 0 {
+		time.Sleep(pause)
+	}
 	for i := range s.headers {
 		s.headers[i].hdr.Namelen = uint32(unsafe.Sizeof(s.names[i]))
 		s.headers[i].hdr.SetControllen(controlLen)
@@ -135,6 +144,7 @@ func (s *socket) receive() ([]datagram, error) {
 	for i := range int(n) {
 		s.read(i)
 	}
+	s.empty = n < perCall
 	return s.out[:n], nil
 }
 

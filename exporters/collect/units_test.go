@@ -391,6 +391,38 @@ func TestSockets(t *testing.T) {
 	}
 }
 
+// TestSocketsWaitForMore: a socket that was read empty is left alone for a moment, and then has what came meanwhile; one whose buffer
+// is small is not.
+func TestSocketsWaitForMore(t *testing.T) {
+	all, err := openSockets("127.0.0.1:0", 1, 1<<20, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := all[0]
+	defer s.Close()
+	conn, err := net.Dial("udp", s.local.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	again := func() time.Duration {
+		began := time.Now()
+		conn.Write([]byte("hello"))
+		if got, err := s.receive(); err != nil || len(got) != 1 {
+			t.Fatalf("%v, %+v", err, got)
+		}
+		return time.Since(began)
+	}
+	again()
+	until(t, "a small buffer is read at once", func() bool { return again() < pause })
+	s.buffer = pauseRoom
+	if took := again(); took < pause {
+		t.Errorf("read again after %v", took)
+	}
+	s.until.Store(1)
+	until(t, "the end is not waited for", func() bool { return again() < pause })
+}
+
 // TestLargeReceiveBuffers: with CAP_NET_ADMIN a socket gets a larger buffer than the system's limit.
 func TestLargeReceiveBuffers(t *testing.T) {
 	limit := 0

@@ -103,10 +103,10 @@ func (o *Output) Send(d *collect.Delivery) {
 	s.size = int64(d.Size() + n*perRecord)
 	o.held.Add(s.size)
 	o.open.Add(1)
-	keys := s.keys
+	keys, now := s.keys, time.Now() // the client would ask for each record
 	for i := range n {
 		r := &s.records[i]
-		*r = kgo.Record{Value: d.Record(o.c.Format, d.Index(i))}
+		*r = kgo.Record{Value: d.Record(o.c.Format, d.Index(i)), Timestamp: now}
 		if size := keyLen(keys); size > 0 {
 			r.Key = keys[1 : 1+size : 1+size]
 		}

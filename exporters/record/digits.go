@@ -28,7 +28,13 @@ func appendHex64(b []byte, v uint64) []byte {
 
 // appendHexNumber appends v in hexadecimal digits without zeros in front.
 func appendHexNumber(b []byte, v uint64) []byte {
-	n := (bits.Len64(v|1) + 3) / 4
+	if v < 16 {
+		return append(b, hexDigits[v])
+	}
+	n := (bits.Len64(v) + 3) / 4
+	if n <= 8 {
+		return be.AppendUint64(b, hex8(uint32(v)<<(32-4*n)))[:len(b)+n]
+	}
 	return appendHex64(b, v<<(64-4*n))[:len(b)+n]
 }
 

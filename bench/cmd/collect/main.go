@@ -39,6 +39,7 @@ func run() error {
 	records := flag.Int("records", 2000000, "records of each row and round")
 	rounds := flag.Int("rounds", 1, "rounds; each measures every row once")
 	only := flag.String("only", "", "measure the rows whose name begins so")
+	pace := flag.Int("pace", 0, "report packets a second; 0: as fast as the program takes them")
 	flag.Parse()
 	memory, err := os.MkdirTemp("/dev/shm", "intsink-bench")
 	if err != nil {
@@ -67,6 +68,7 @@ func run() error {
 	results := make([][]result, len(rows))
 	for range *rounds {
 		for i, row := range rows {
+			row.pace = cmp.Or(row.pace, *pace)
 			r, err := row.measure(*records)
 			if err != nil {
 				return fmt.Errorf("%s: %w", row.name, err)
