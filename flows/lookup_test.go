@@ -46,7 +46,11 @@ func TestFindIn(t *testing.T) {
 		table.buckets[1].set(s, 0x1235, uint32(s)+3)
 		table.flows[s+3].Key = keyOf(s)
 	}
-	find := func(b uint64, tag uint16, key uint64) *Flow { k := keyOf(key); return table.findIn(b, tag, &k) }
+	index := table.Index()
+	find := func(b uint64, tag uint16, key uint64) *Flow {
+		k := keyOf(key)
+		return index.findIn(&table.buckets[b], tag, &k)
+	}
 	for s := range uint64(slots) {
 		if f := find(1, 0x1235, s); f != &table.flows[s+3] {
 			t.Errorf("flow %d: found %p, want %p", s, f, &table.flows[s+3])
@@ -106,26 +110,5 @@ func TestRefreshDue(t *testing.T) {
 		if got := f.RefreshDue(now); got != c.want {
 			t.Errorf("%d is %d, want %d", c.next, got, c.want)
 		}
-	}
-}
-
-// TestFindInBucket: the place of the first flow with a tag, whichever slot it is in, and 0 where there is none.
-func TestFindInBucket(t *testing.T) {
-	var b bucket
-	for s := range uint64(slots) {
-		b.set(s, 0x1001+2*uint16(s), 100+uint32(s))
-	}
-	for s := range uint64(slots) {
-		if got := b.find(0x1001 + 2*uint16(s)); got != 100+uint32(s) {
-			t.Errorf("slot %d: place %d, want %d", s, got, 100+s)
-		}
-	}
-	if got := b.find(0x2001); got != 0 {
-		t.Errorf("place %d of a tag that is not there", got)
-	}
-	b.setTag(2, 0x3001)
-	b.setTag(6, 0x3001)
-	if got := b.find(0x3001); got != 102 {
-		t.Errorf("place %d of a tag in slots 2 and 6, want 102", got)
 	}
 }

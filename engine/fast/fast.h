@@ -356,6 +356,7 @@ struct fast_state {
 	uint64_t samples;  // bit j: it is passed, but a sample, or meets an episode: it keeps its INT
 	uint64_t met;      // bit j: of those, one that crosses a queue that may be in an episode
 	uint64_t kept;     // bit j: it is passed, but keeps its INT, since a rule of mitigation may select it
+	uint64_t flowless; // bit j: it is passed without a flow, since there is no room for one
 	uint8_t at[FAST_BURST];
 	uint8_t template[FAST_BURST];
 	uint8_t deferred_at[FAST_BURST];

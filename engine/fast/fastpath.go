@@ -156,7 +156,10 @@ const (
 	pass
 )
 
-// Pass passes packets that give no event; the others are Deferred.
+// KeepINT makes packets that are passed from now on keep their INT, whatever Burst.Strip said.
+func (p *Path) KeepINT() { p.strip = 0 }
+
+// Pass passes packets that give no event, those without a flow among them; the others are Deferred.
 func (p *Path) Pass() { p.run(pass) }
 
 // Deferred are the packets, by their place in At, that are not passed, in order.

@@ -135,6 +135,39 @@ static inline void fetch(const void *p)
 	__builtin_prefetch(p, 0, 2);
 }
 
+// tag_of is flows.tagOf.
+static inline uint16_t tag_of(uint64_t hash) { return (uint16_t)(hash >> 48) | 1; }
+
+// slots_of tells which slots of a bucket have a tag, two bits each.
+static inline uint32_t slots_of(const struct fast_bucket *b, uint16_t tag)
+{
+#ifdef FAST_AVX2
+	return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi16(_mm_loadu_si128((const __m128i *)b->tags), _mm_set1_epi16((short)tag)));
+#else
+	uint32_t slots = 0;
+	for (uint32_t i = 0; i < 8; i++)
+		slots |= (b->tags[i] == tag ? UINT32_C(3) : 0) << 2 * i;
+	return slots;
+#endif
+}
+
+// flow_in is the number of the flow in the first of some slots.
+static inline uint32_t flow_in(const struct fast_bucket *b, uint32_t slots)
+{
+	return load32((const uint8_t *)b->flows + 2 * __builtin_ctz(slots)); // four bytes for two bits
+}
+
+// bucket_of is the first bucket that the flow of packet j may be in, other_bucket_of the other one (flows.Table.alternate).
+static inline const struct fast_bucket *bucket_of(const struct fast_state *s, size_t j)
+{
+	return (const struct fast_bucket *)(s->index.buckets + (s->hashes[j] & s->index.mask));
+}
+static inline const struct fast_bucket *other_bucket_of(const struct fast_state *s, size_t j)
+{
+	uint64_t h = s->hashes[j];
+	return (const struct fast_bucket *)(s->index.buckets + ((h ^ tag_of(h) * s->index.alternate >> 24 << 6) & s->index.mask));
+}
+
 // set_key makes the key of packet j of the INT packets, f, which is of template t, and its hash.
 // It fetches the bucket that the hash names.
 static inline __attribute__((always_inline)) void set_key(struct fast_state *s, size_t j, const struct fast_template *t, const uint8_t *src, const uint8_t *dst, const uint8_t *addresses, bool version6)
@@ -145,7 +178,7 @@ static inline __attribute__((always_inline)) void set_key(struct fast_state *s, 
 	set_addresses(k, addresses, version6);
 	uint64_t h = hash(&s->index, k, version6);
 	s->hashes[j] = h;
-	fetch((const void *)(s->index.buckets + (h & s->index.mask)));
+	fetch(bucket_of(s, j));
 }
 
 // is_special tells whether the port at p is one of four.
@@ -379,21 +412,6 @@ void fast_match(struct fast_state *s)
 		match_rest(s, i);
 }
 
-// flow_of is the number of a flow of bucket b with a tag, or 0.
-static inline uint32_t flow_of(const struct fast_bucket *b, uint16_t tag)
-{
-#ifdef FAST_AVX2
-	__m128i x = _mm_cmpeq_epi16(_mm_loadu_si128((const __m128i *)b->tags), _mm_set1_epi16((short)tag));
-	uint32_t hits = (uint32_t)_mm_movemask_epi8(x); // two bits for a tag, which has four bytes of flows
-	return likely(hits) ? load32((const uint8_t *)b->flows + 2 * _tzcnt_u32(hits)) : 0;
-#else
-	for (uint32_t i = 0; i < 8; i++)
-		if (b->tags[i] == tag)
-			return b->flows[i];
-	return 0;
-#endif
-}
-
 // is_key is flows.Key.Equal.
 static inline bool is_key(const struct fast_key *a, const struct fast_key *b)
 {
@@ -410,23 +428,36 @@ static inline bool is_key(const struct fast_key *a, const struct fast_key *b)
 #endif
 }
 
-// elsewhere is the flow of packet j where it is not the first of its bucket with its tag, but behind that one or in the
-// other bucket that it may be in (flows.Table.alternate); else NULL. In a table that is half full that is one flow in a
-// hundred: every second burst has a packet of such a flow, and would have to go through Go.
-static __attribute__((noinline)) struct fast_flow *elsewhere(const struct fast_state *s, size_t j)
+// find_in is the flow of packet j in a bucket, or NULL (flows.Index.find).
+static inline struct fast_flow *find_in(const struct fast_state *s, size_t j, const struct fast_bucket *b)
 {
-	const uint16_t tag = (uint16_t)(s->hashes[j] >> 48) | 1;
-	uint64_t at = s->hashes[j];
-	for (int k = 0; k < 2; k++) {
-		const struct fast_bucket *b = (const struct fast_bucket *)(s->index.buckets + (at & s->index.mask));
-		for (uint32_t i = 0; i < 8; i++) {
-			struct fast_flow *f = (struct fast_flow *)s->index.flows + b->flows[i];
-			if (b->tags[i] == tag && is_key(&f->key, &s->keys[j]))
-				return f;
-		}
-		at ^= tag * s->index.alternate >> 24 << 6;
+	for (uint32_t slots = slots_of(b, tag_of(s->hashes[j])) & 0x5555; slots; slots &= slots - 1) {
+		struct fast_flow *f = (struct fast_flow *)s->index.flows + flow_in(b, slots);
+		if (is_key(&f->key, &s->keys[j]))
+			return f;
 	}
 	return NULL;
+}
+
+// find_others looks for the flows of the packets in missing where they are not the first of their bucket with their tag:
+// behind that one, or in their other bucket. It returns which are in neither. In a table that is half full, every second
+// burst has a packet of such a flow, and would have to go through Go; in a flood, most flows are in neither.
+static __attribute__((noinline)) uint64_t find_others(struct fast_state *s, uint64_t missing)
+{
+	for (uint64_t left = missing; left; left &= left - 1)
+		fetch(other_bucket_of(s, (size_t)__builtin_ctzll(left)));
+	for (uint64_t left = missing; left; left &= left - 1) {
+		size_t j = (size_t)__builtin_ctzll(left);
+		struct fast_flow *f = find_in(s, j, bucket_of(s, j));
+		if (f == NULL)
+			f = find_in(s, j, other_bucket_of(s, j));
+		s->flows[j] = f;
+		if (f != NULL) {
+			f->seen = s->now;
+			missing &= ~(UINT64_C(1) << j);
+		}
+	}
+	return missing;
 }
 
 // fast_lookup finds the flows of all packets. Each pass only asks for what the next one
@@ -438,21 +469,19 @@ void fast_lookup(struct fast_state *s)
 	int64_t now = s->now;
 	const size_t n = s->ints;
 	for (size_t j = 0; j < n; j++) {
-		uint64_t h = s->hashes[j];
-		const struct fast_bucket *b = (const struct fast_bucket *)(s->index.buckets + (h & s->index.mask));
-		struct fast_flow *f = table + flow_of(b, (uint16_t)(h >> 48) | 1);
+		const struct fast_bucket *b = bucket_of(s, j);
+		uint32_t slots = slots_of(b, tag_of(s->hashes[j]));
+		struct fast_flow *f = table + (likely(slots) ? flow_in(b, slots) : 0);
 		fetch(f);
 		fetch(&f->seen);
 		s->flows[j] = f;
 	}
 	for (size_t j = 0; j < n; j++) {
 		struct fast_flow *f = s->flows[j];
-		if (unlikely(!is_key(&f->key, &s->keys[j])))
-			s->flows[j] = f = elsewhere(s, j);
-		if (likely(f != NULL))
+		if (likely(is_key(&f->key, &s->keys[j])))
 			f->seen = now;
 		else
 			missing |= UINT64_C(1) << j;
 	}
-	s->missing = missing;
+	s->missing = unlikely(missing) ? find_others(s, missing) : 0;
 }

@@ -349,8 +349,12 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 		struct fast_flow *w = s->flows[j];
 		const struct fast_template *t = &s->templates[s->template[j]];
 		in_register(t);
-		if (unlikely(w == NULL))
-			goto alone;
+		if (unlikely(w == NULL)) { // the table has no room for it: there is nothing that it could be news to
+			if (!t->sound)
+				goto alone;
+			s->flowless |= UINT64_C(1) << j;
+			continue;
+		}
 		uint64_t bound = load64((const uint8_t *)w + offsetof(struct fast_flow, bound)) ^ t->in_flow;
 		uint64_t other = (bound ^ l.state) & l.mask;
 		if (unlikely(other)) {
@@ -421,14 +425,6 @@ static __attribute__((noinline)) size_t pass_until_look(struct fast_state *s)
 	return from;
 }
 
-// fast_pass passes every packet that is as its flow's last one was.
-void fast_pass(struct fast_state *s)
-{
-	s->deferred = 0;
-	s->samples = s->met = s->kept = 0;
-	pass_from(s, unlikely(s->look > 1) ? pass_until_look(s) : 0);
-}
-
 // fast_strip takes INT out of the packets whose bits are set in which, all with templates.
 void fast_strip(struct fast_state *s, uint64_t which)
 {
@@ -440,6 +436,25 @@ void fast_strip(struct fast_state *s, uint64_t which)
 		in_register(t);
 		strip(m, m->buf_addr + m->data_off, t);
 	}
+}
+
+// pass_flowless is the rest of passing packets that have no flow.
+static __attribute__((noinline)) void pass_flowless(struct fast_state *s)
+{
+	for (uint64_t left = s->flowless; left; left &= left - 1)
+		s->mx += s->templates[s->template[__builtin_ctzll(left)]].mx;
+	if (s->strip)
+		fast_strip(s, s->flowless);
+}
+
+// fast_pass passes every packet that is as its flow's last one was.
+void fast_pass(struct fast_state *s)
+{
+	s->deferred = 0;
+	s->samples = s->met = s->kept = s->flowless = 0;
+	pass_from(s, unlikely(s->look > 1) ? pass_until_look(s) : 0);
+	if (unlikely(s->flowless))
+		pass_flowless(s);
 }
 
 // fast_strip_frame takes INT out of one frame that is as t says, and tells by how many bytes the

@@ -211,6 +211,7 @@ type State struct {
 	Samples  uint64 // bit j: it is passed, but a sample, or meets an episode: it keeps its INT
 	Met      uint64 // bit j: of those, one that crosses a queue that may be in an episode
 	Kept     uint64 // bit j: it is passed, but keeps its INT, since a rule of mitigation may select it
+	flowless uint64 // bit j: it is passed without a flow, since there is no room for one
 
 	At         [mbuf.MaxBurst]uint8
 	Template   [mbuf.MaxBurst]uint8

@@ -160,8 +160,8 @@ func TestIncluded(t *testing.T) {
 			t.Errorf("%s: %d bytes, want %d", name, got, want)
 		}
 	}
-	for name, want := range map[string]string{"strip": "I/O, no flows; ", "plain": "I/O, no INT; ", "flood": "I/O, table of 65536, most flows not in it; cold (memory)",
-		"flows1m": "I/O, table of 2097152, all flows in it; cold (memory)", "cold": "I/O, table of 65536, all flows in it; cold (memory)"} {
+	for name, want := range map[string]string{"strip": "I/O, no flows; ", "plain": "I/O, no INT; ", "flood": "I/O, table of 65536, most flows not in it; ",
+		"flows1m": "I/O, table of 2097152, all flows in it; ", "cold": "I/O, table of 65536, all flows in it; cold (memory)"} {
 		if got := rows[name].included(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}

@@ -73,7 +73,7 @@ func run() error {
 	fmt.Print("\n" + body)
 	if *file != "" {
 		body = results.Heading() + what + ".\n\n" + body
-		if err := results.Replace(*file, "compare", body); err != nil {
+		if err := results.ReplaceHere(*file, "compare", body); err != nil {
 			return err
 		}
 	}

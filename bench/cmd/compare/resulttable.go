@@ -116,7 +116,34 @@ func notes(rows []*row, s *session) string {
 			"rates are of the workers' CPU time, so that time is left out; what the others did to the caches is not.\n",
 			100*(1-kept))
 	}
-	return b.String() + scaling(rows, s) + turns(rows)
+	return b.String() + scaling(rows, s) + prices(rows) + turns(rows)
+}
+
+// prices tells, round by round, what a report for every packet costs beside the reference input, and what many flows
+// cost besides what they cost testpmd, beside a thousand.
+func prices(rows []*row) string {
+	var b strings.Builder
+	reference := named(rows, referenceName)
+	if reference == nil {
+		return ""
+	}
+	for _, name := range []string{"sample1", "explained"} {
+		if r := named(rows, name); r != nil {
+			fmt.Fprintf(&b, "%s: %v times the reference input\n", r.task.title, results.SpreadOf(r.each(reference, nsPerPacket, quotient)))
+		}
+	}
+	aboveIO := reference.each(reference.base, nsPerPacket, difference)
+	for _, name := range []string{"flows64k", "flows1m", "flood"} {
+		if r := named(rows, name); r != nil {
+			more := r.each(r.base, nsPerPacket, difference)
+			for i := range more {
+				more[i] -= aboveIO[i]
+			}
+			x := results.SpreadOf(more)
+			fmt.Fprintf(&b, "%s: %.1f ns above io more than 1000 flows (%.1f to %.1f)\n", r.task.title, x.Median, x.Min, x.Max)
+		}
+	}
+	return b.String()
 }
 
 // turns tells what --intsink saves against the other program, round by round.

@@ -149,7 +149,7 @@ func flowTasks() []task {
 		return t
 	}
 	flood := with("flood", "flood, 1,048,576 flows in 65,536", 1<<20, 0, 1<<16)
-	flood.flood = true
+	flood.flood, flood.instructions = true, "flood"
 	cold := with("cold", "frames of twice the L3, 1000 flows", 1000, 0, 1<<16)
 	cold.spec.Frames = coldFrames(cold.spec.Size)
 	return []task{

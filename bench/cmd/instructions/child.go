@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -150,7 +151,7 @@ type scene struct {
 
 func newScene(r *row) (*scene, error) {
 	s := &scene{row: r, ring: ring.New(1024), popped: mbuf.NewVec(), now: 1e9, port: &memPort{mbufs: mbuf.NewVec()}}
-	packets, err := mbuf.NewArena(mbuf.MaxBurst, 128+2048)
+	packets, err := mbuf.NewArena(mbuf.MaxBurst, 128+max(2048, r.traffic.Size))
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +184,7 @@ func newScene(r *row) (*scene, error) {
 		Links:   links,
 		Outlets: []reporting.Outlet{{Ring: s.ring}}, PacketPool: packets, ReportPool: s.reports,
 		NodeID: 1, Seed: 7, Rules: rules, Clock: func() int64 { return s.now }, Recorder: recorderBytes,
-		Flows: flows.Config{Capacity: 65536, Seed: 7, IdleTimeout: 30e9},
+		Flows: flows.Config{Capacity: cmp.Or(r.places, 65536), Seed: 7, IdleTimeout: 30e9},
 	})
 	if r.parse {
 		s.worker.ParseAll()

@@ -25,8 +25,8 @@ type curve struct {
 
 // curves are what `instructions -growth` counts. A point is a row by the name of its curve, a colon and its number.
 var curves = []curve{
-	{"hops", "hops in each packet", []int{1, 2, 3, 4, 6, 8, 10, 12}, func(r *row, n int) { r.traffic.Hops, r.traffic.Size = n, 138+20*max(0, n-3) }},
-	{"bytes", "bytes of a packet", []int{138, 512, 1400, 1900}, func(r *row, n int) { r.traffic.Size = n }},
+	{"hops", "hops in each packet", []int{1, 2, 3, 4, 6, 8, 10, 12, 14, 16}, func(r *row, n int) { r.traffic.Hops, r.traffic.Size = n, 138+20*max(0, n-3) }},
+	{"bytes", "bytes of a packet", []int{138, 512, 1400, 9000}, func(r *row, n int) { r.traffic.Size = n }},
 	{"watches", "watches; the last one selects the packets", []int{1, 10, 50, 100, 200}, manyWatches},
 	{"rules", "rules of mitigation; none selects a packet", []int{0, 1, 10, 100, mitigate.MaxRules}, manyRules},
 	{"selected", "rules of mitigation; the last one counts all packets", []int{1, mitigate.MaxRules}, func(r *row, n int) {
@@ -83,7 +83,7 @@ func growth() (string, error) {
 			if err != nil {
 				return "", fmt.Errorf("%s:%d: %w", c.name, n, explain(err))
 			}
-			cells[0], cells[1] = append(cells[0], strconv.Itoa(n)), append(cells[1], fmt.Sprintf("%.0f", p.perPacket()))
+			cells[0], cells[1] = append(cells[0], strconv.Itoa(n)), append(cells[1], fmt.Sprintf("%.0f", p.perPacket(p.perFunction())))
 		}
 		b.WriteString(results.Table(cells) + "\n")
 	}

@@ -31,7 +31,7 @@ func TestTrace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		counts[i] = p.perPacket()
+		counts[i] = p.perPacket(p.perFunction())
 		if n := p.perFunction()["intsink/engine/fast.(*Path).Receive"]; n == 0 {
 			t.Error("the fast path was not executed")
 		}

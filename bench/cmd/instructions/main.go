@@ -64,10 +64,15 @@ func run() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, explain(err))
 		}
-		counts[r.name] = p.perPacket()
+		all, atomics := p.perFunction(), p.atomics()
+		counts[r.name] = p.perPacket(all)
 		was := committed.Levels[level][r.name]
 		fmt.Fprintf(text, "%-16s %8.1f instructions per packet%s\n", r.name, counts[r.name], change(was, counts[r.name]))
-		p.print(text, *functions)
+		p.print(text, *functions, all)
+		if *functions > 0 {
+			fmt.Fprintf(text, "%-16s %8.2f of them atomic\n", "", p.perPacket(atomics))
+			p.print(text, *functions, atomics)
+		}
 	}
 	if err := checkAgainst(rows, counts); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // profile is how often each address was executed.
@@ -23,15 +24,33 @@ var notWorker = []string{"main.", "intsink/bench/cmd/instructions.", "runtime.Br
 
 // perFunction sums what the worker executed by function; what was inlined belongs
 // to the function that it was inlined into.
-func (p *profile) perFunction() map[string]uint64 {
+func (p *profile) perFunction() map[string]uint64 { return p.sums(func(uint64) bool { return true }) }
+
+// sums is perFunction of some instructions.
+func (p *profile) sums(of func(at uint64) bool) map[string]uint64 {
 	sums := map[string]uint64{}
 	for at, n := range p.at {
 		name := functionAt(at)
-		if !slices.ContainsFunc(notWorker, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+		if of(at) && !slices.ContainsFunc(notWorker, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 			sums[name] += n
 		}
 	}
 	return sums
+}
+
+// atomics is how many of the instructions a packet take a line of memory from all other CPUs: those with the prefix
+// LOCK, and XCHG with memory.
+func (p *profile) atomics() map[string]uint64 {
+	return p.sums(func(at uint64) bool {
+		code := (*(**[4]byte)(unsafe.Pointer(&at)))[:] // SAFETY: the program's own code, which the child has executed
+		if code[0] == 0xf0 {
+			return true
+		}
+		for code[0]&0xf0 == 0x40 || code[0] == 0x66 { // REX, 16 bits
+			code = code[1:]
+		}
+		return code[0]&^1 == 0x86 && code[1] < 0xc0
+	})
 }
 
 // functionAt names the function of this program at an address, in Go or in C. The
@@ -45,21 +64,21 @@ func functionAt(at uint64) string {
 	return runtime.FuncForPC(f.Entry()).Name()
 }
 
-func (p *profile) perPacket() float64 {
+// perPacket is the sum of what functions have executed, by packets.
+func (p *profile) perPacket(byFunction map[string]uint64) float64 {
 	var sum uint64
-	for _, n := range p.perFunction() {
+	for _, n := range byFunction {
 		sum += n
 	}
 	return float64(sum) / float64(p.packets)
 }
 
-// print lists the n most expensive functions.
-func (p *profile) print(w io.Writer, n int) {
-	sums := p.perFunction()
-	names := slices.SortedFunc(maps.Keys(sums), func(a, b string) int {
-		return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b))
+// print lists the n functions that have executed the most.
+func (p *profile) print(w io.Writer, n int, byFunction map[string]uint64) {
+	names := slices.SortedFunc(maps.Keys(byFunction), func(a, b string) int {
+		return cmp.Or(cmp.Compare(byFunction[b], byFunction[a]), cmp.Compare(a, b))
 	})
 	for _, name := range names[:min(n, len(names))] {
-		fmt.Fprintf(w, "    %8.1f %s\n", float64(sums[name])/float64(p.packets), name)
+		fmt.Fprintf(w, "    %8.2f %s\n", float64(byFunction[name])/float64(p.packets), name)
 	}
 }

@@ -38,6 +38,7 @@ type row struct {
 	bursts      int    // that are counted; 0: two
 	pause       int64  // without packets before those that are counted, nanoseconds
 	links       int    // 0: one
+	places      int    // for flows; 0: 65,536
 	against     string // the row that this one may cost hostileMost times as much as
 }
 
@@ -95,6 +96,7 @@ var rows = []row{
 	{name: "int10", traffic: spec(traffic.DSCP, func(s *traffic.Spec) { s.Format = intgen.Format1 }), rules: func(r *engine.Rules) { byDSCP(r); r.INT.Version1 = true }},
 	{name: "int2016", traffic: spec(traffic.VXLANGPE, func(s *traffic.Spec) { s.Format = intgen.Format2016 }), rules: func(r *engine.Rules) { byGPE(r); r.INT.Version0 = true }},
 	{name: "bitmaps", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Bitmaps = true })},
+	{name: "flood", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Flows, s.Frames = 1<<13, 1<<13 }), places: 1 << 9},
 	{name: "hostile400", traffic: hostile(400), rules: byAny, bursts: hostileBursts, against: "hostile400-parse"},
 	{name: "hostile400-parse", traffic: hostile(400), rules: byAny, bursts: hostileBursts, parse: true},
 }

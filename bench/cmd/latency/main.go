@@ -86,7 +86,7 @@ func run() error {
 	if err != nil || o.results == "" {
 		return err
 	}
-	return results.Replace(o.results, "latency", results.Heading()+what+body)
+	return results.ReplaceHere(o.results, "latency", results.Heading()+what+body)
 }
 
 // conditions are those that --turns compares, quiet first. undo takes away what they need.

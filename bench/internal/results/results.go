@@ -16,17 +16,39 @@ import (
 // Replace puts body into the section called name of the file at path, between
 // the lines <!-- name --> and <!-- /name -->, which must be there.
 func Replace(path, name, body string) error {
+	return change(path, name, func(string) string { return body })
+}
+
+// ReplaceHere is Replace for a section that has a part for each machine, under the name of its processor: it replaces
+// the part of this machine, and puts it first.
+func ReplaceHere(path, name, body string) error {
+	const heading = "### "
+	return change(path, name, func(old string) string {
+		here := heading + cpuinfo("model name") + "\n"
+		all := here + "\n" + strings.TrimRight(body, "\n") + "\n"
+		for _, part := range strings.SplitAfter(old, "\n"+heading) {
+			part = heading + strings.TrimPrefix(strings.TrimSuffix(part, "\n"+heading), heading)
+			if old != "" && !strings.HasPrefix(part, here) {
+				all += "\n" + strings.TrimRight(part, "\n") + "\n"
+			}
+		}
+		return all
+	})
+}
+
+// change makes the text of a section what f makes of it.
+func change(path, name string, f func(old string) string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
 	begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->\n"
 	before, rest, found := strings.Cut(string(b), begin)
-	_, after, closed := strings.Cut(rest, end)
+	old, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
 		return fmt.Errorf("%s has no section %s: lines %q and %q", path, name, begin, end)
 	}
-	return os.WriteFile(path, []byte(before+begin+strings.TrimRight(body, "\n")+"\n"+end+after), 0o644)
+	return os.WriteFile(path, []byte(before+begin+strings.TrimRight(f(old), "\n")+"\n"+end+after), 0o644)
 }
 
 // Heading says what the numbers under it are of: this program with its arguments,

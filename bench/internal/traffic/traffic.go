@@ -119,8 +119,8 @@ type Maker struct {
 
 // New finds the payloads that make frames as long as asked, or the shortest.
 func New(s Spec) (*Maker, error) {
-	if s.Flows < 1 || s.Flows > 1<<24 || s.Frames < 1 || s.Hops < 1 || s.Hops > 12 {
-		return nil, fmt.Errorf("traffic: %+v: flows 1 to 16777216, frames at least 1, hops 1 to 12", s)
+	if s.Flows < 1 || s.Flows > 1<<24 || s.Frames < 1 || s.Hops < 1 || s.Hops > 16 {
+		return nil, fmt.Errorf("traffic: %+v: flows 1 to 16777216, frames at least 1, hops 1 to 16", s)
 	}
 	if s.Mix < 0 || s.Mix > len(Mixed) {
 		return nil, fmt.Errorf("traffic: %+v: a mix of 0 to %d headers", s, len(Mixed))

@@ -50,7 +50,7 @@ func TestSize(t *testing.T) {
 	for _, s := range []Spec{{},
 		{Headers: Headers{Encap: "x"}, Flows: 1, Frames: 1, Hops: 1},
 		{Headers: Headers{Encap: UDP, Tags: 3}, Flows: 1, Frames: 1, Hops: 1},
-		{Headers: Headers{Encap: UDP}, Flows: 1, Frames: 1, Hops: 13},
+		{Headers: Headers{Encap: UDP}, Flows: 1, Frames: 1, Hops: 17},
 		{Mix: len(Mixed) + 1, Flows: 1, Frames: 1, Hops: 1},
 	} {
 		if _, err := New(s); err == nil {

@@ -117,7 +117,7 @@ func (b *Bed) Parse(frames ...[]byte) {
 // Resolve finds or makes the flows of all packets with INT, as stage lookup does.
 func (b *Bed) Resolve() {
 	n := b.Fast.Len()
-	b.Fresh = b.Table.Resolve(b.Now, b.Fast.Keys[:n], b.Fast.Hashes[:n], b.Fast.Flows[:n], 1<<n-1)
+	b.Fresh = b.Table.LookupBurst(b.Now, b.Fast.Keys[:n], b.Fast.Hashes[:n], b.Fast.Flows[:n])
 }
 
 // Strip takes the INT of one layer out of all packets that have it, as stage strip does.
