@@ -96,7 +96,7 @@ func partsOf(r *Rules) *parts {
 		rules:   r,
 		detect:  detect.Rules{Watches: ws, Policies: r.policies(), Models: event.CompileModels(r.NodeModels)},
 		report:  report.Rules{Report: &r.Report, Watches: ws, InnerKeys: r.InnerKeys, DropInterval: r.DropInterval},
-		capture: capture.Rules{Watches: r.Watches, Devices: watch.NewDevices(c)},
+		capture: capture.Rules{Watches: r.Watches, Devices: watch.NewDevices(c), InnerKeys: r.InnerKeys},
 	}
 	for i := range r.Watches {
 		x := &r.Watches[i]

@@ -17,8 +17,9 @@ import (
 
 // Rules are what a reload changes of the aside.
 type Rules struct {
-	Watches []watch.Watch
-	Devices watch.Devices
+	Watches   []watch.Watch
+	Devices   watch.Devices
+	InnerKeys bool // flows are told apart by what is inside of tunnels
 }
 
 // Aside takes packets of one worker into the capture that runs. Packets of both directions are
@@ -37,6 +38,7 @@ type Aside struct {
 	events    [mbuf.MaxBurst]event.Set
 	malformed [mbuf.MaxBurst]inthdr.Reason
 	watch     [mbuf.MaxBurst]uint8
+	number    [mbuf.MaxBurst]uint8 // of those with INT, from 1 on; 0: it has none
 
 	record Record
 
@@ -49,7 +51,7 @@ func NewAside(detector *event.Detector) *Aside { return &Aside{detector: detecto
 // Adopt makes r the rules of the aside.
 func (a *Aside) Adopt(r Rules) {
 	a.rules = r
-	a.selector.Adopt(r.Devices)
+	a.selector.Adopt(r.Devices, r.InnerKeys)
 	a.resolve()
 }
 
@@ -128,6 +130,7 @@ func (a *Aside) forget() {
 	a.later, a.picked = 0, 0
 	a.in, a.out = [mbuf.MaxBurst]Slot{}, [mbuf.MaxBurst]Slot{}
 	a.events, a.malformed = [mbuf.MaxBurst]event.Set{}, [mbuf.MaxBurst]inthdr.Reason{}
+	a.number = [mbuf.MaxBurst]uint8{}
 	for i := range a.watch {
 		a.watch[i] = watch.None
 	}
@@ -156,6 +159,7 @@ func (a *Aside) Arrived(b *burst.Burst) {
 func (a *Aside) noteINT(b *burst.Burst) {
 	for j := range b.Fast.Len() {
 		i := b.Fast.At[j]
+		a.number[i] = uint8(j + 1)
 		a.malformed[i] = b.Header(uint8(j)).Reason
 		if f := b.Fast.Flows[j]; b.Watched && f != nil && f.Generation == b.Generation {
 			a.watch[i] = f.Watch
@@ -185,7 +189,7 @@ func (a *Aside) choose(b *burst.Burst, i int, m *mbuf.Mbuf, dropped bool, reason
 	if f.AsksFlow() && (a.watch[i] == watch.None || !a.watches[a.watch[i]]) {
 		return
 	}
-	if !f.FitsEvents(a.events[i]) || f.Match != nil && a.selector.RuleOf(f.Match, m, b) == nil {
+	if !f.FitsEvents(a.events[i]) || f.Match != nil && a.ruleOf(i, m, b) == nil {
 		return
 	}
 	switch {
@@ -194,6 +198,14 @@ func (a *Aside) choose(b *burst.Burst, i int, m *mbuf.Mbuf, dropped bool, reason
 	case a.c.Allow(b.Now):
 		a.picked |= 1 << i
 	}
+}
+
+// ruleOf is the rule of the filter that selects packet i; nil: none does.
+func (a *Aside) ruleOf(i int, m *mbuf.Mbuf, b *burst.Burst) *mitigate.Rule {
+	if n := int(a.number[i]); n != 0 {
+		return a.selector.RuleOfINT(a.c.Filter.Match, m, b, n-1)
+	}
+	return a.selector.RuleOf(a.c.Filter.Match, m, b)
 }
 
 // take copies m, which is packet i of the burst, if the capture wants packets of this stage. Whether it

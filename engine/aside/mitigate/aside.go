@@ -58,7 +58,7 @@ type Aside struct {
 	flows         *flows.Table
 	counters      []*LinkCounters      // by link
 	table         *Table               // in force; nil: there are no rules
-	byKey, byFlow bool                 // keys that package fast makes are those that rules ask about; packets have flows with them
+	byFlow        bool                 // packets have flows with keys that rules ask about
 	marked        bool                 // all flows are
 	at            int                  // place of the flow that is marked next
 	selected      [mbuf.MaxBurst]*Rule // that want packets of the burst dropped
@@ -79,8 +79,8 @@ func NewAside(number int, table *flows.Table, counters []*LinkCounters) *Aside {
 // Adopt makes the aside find the ids of devices where devices has them. watched: packets have flows;
 // innerKeys: not with the keys that rules ask about.
 func (a *Aside) Adopt(devices watch.Devices, watched, innerKeys bool) {
-	a.Selector.Adopt(devices)
-	a.byKey, a.byFlow = !innerKeys, watched && !innerKeys
+	a.Selector.Adopt(devices, innerKeys)
+	a.byFlow = watched && !innerKeys
 }
 
 // Mitigate hands over rules of mitigation, which are in force from the next tick on, in a
@@ -143,7 +143,7 @@ func (a *Aside) Select(b *burst.Burst) {
 			r = a.RuleOfFrame(a.table, burst.Headers(m), m.PktLen(), nil, b.Now)
 		} else {
 			if left>>j&1 != 0 {
-				r = a.ruleOfINT(m, b, j)
+				r = a.RuleOfINT(a.table, m, b, j)
 			}
 			j++
 		}
@@ -157,15 +157,6 @@ func (a *Aside) Select(b *burst.Burst) {
 		}
 		a.counters[b.Link.Index].count(r.Action, false, n)
 	}
-}
-
-// ruleOfINT is RuleOf for packet j of those with INT.
-func (a *Aside) ruleOfINT(m *mbuf.Mbuf, b *burst.Burst, j int) *Rule {
-	if b.Fast.Unknown>>j&1 != 0 || !a.byKey || a.table.AsksDevice() {
-		return a.RuleOf(a.table, m, b)
-	}
-	a.packet = Packet{Key: &b.Fast.Keys[j], SourceMAC: SourceMAC(m.Bytes())}
-	return a.table.Find(&a.packet, b.Now)
 }
 
 // left are the INT packets of the burst that some rule may select, by their numbers.

@@ -13,7 +13,8 @@ import (
 
 // Selector reads of packets what rules ask for. It belongs to one worker.
 type Selector struct {
-	devices watch.Devices // where packets have the id of a device
+	devices   watch.Devices // where packets have the id of a device
+	innerKeys bool          // package fast makes other keys than those that rules ask about
 
 	packet Packet
 	key    flows.Key
@@ -22,13 +23,25 @@ type Selector struct {
 	outers inthdr.Outers
 }
 
-// Adopt makes the selector find the ids of devices where devices has them.
-func (x *Selector) Adopt(devices watch.Devices) { x.devices = devices }
+// Adopt makes the selector find the ids of devices where devices has them. innerKeys: flows are told apart by what is
+// inside of tunnels.
+func (x *Selector) Adopt(devices watch.Devices, innerKeys bool) {
+	x.devices, x.innerKeys = devices, innerKeys
+}
 
-// RuleOf is the rule of t that selects m, a packet of b; nil: none does. INT packets are selected by what
+// RuleOf is the rule of t that selects m, a packet of b that may have INT; nil: none does. INT packets are selected by what
 // they are without INT, as flows are.
 func (x *Selector) RuleOf(t *Table, m *mbuf.Mbuf, b *burst.Burst) *Rule {
 	return x.RuleOfFrame(t, burst.Headers(m), m.PktLen(), b.Link.Locator, b.Now)
+}
+
+// RuleOfINT is RuleOf for INT packet j of b, whose key package fast may know.
+func (x *Selector) RuleOfINT(t *Table, m *mbuf.Mbuf, b *burst.Burst, j int) *Rule {
+	if b.Fast.Unknown>>j&1 != 0 || x.innerKeys || t.AsksDevice() {
+		return x.RuleOf(t, m, b)
+	}
+	x.packet = Packet{Key: &b.Fast.Keys[j], SourceMAC: SourceMAC(m.Bytes())}
+	return t.Find(&x.packet, b.Now)
 }
 
 // RuleOfFrame is RuleOf for the first bytes of a packet of n bytes, with all of its headers, whose INT locator reads; nil: it has

@@ -20,7 +20,7 @@ type Matcher struct {
 // NewMatcher makes one for packets of links whose INT is read by locators, where devices has ids of devices.
 func NewMatcher(locators []*inthdr.Locator, devices watch.Devices) *Matcher {
 	m := &Matcher{locators: locators}
-	m.selector.Adopt(devices)
+	m.selector.Adopt(devices, false)
 	return m
 }
 
