@@ -21,11 +21,16 @@ type Counter struct {
 	Packets uint64 // since it took the place
 }
 
+// group is how many sums are looked at where one of them was the lowest: a queue that many small flows fill has a packet
+// of a flow without a counter most of the time, and the lowest of all sums is wanted for each.
+const group = 8
+
 // Top is flows with their sums, in no order. It holds no pointer.
 type Top struct {
-	counters [Counters]Counter    // their Sum is not used: sums has it
-	sums     [Counters]uint64     // of the counters
-	tags     [Counters / 4]uint64 // 16 bits of each counter's flow, to find it without a look at all
+	counters [Counters]Counter               // their Sum is not used: sums has it
+	sums     [Counters / group][group]uint64 // of the counters
+	lows     [Counters / group]uint64        // the lowest of each group of sums
+	tags     [Counters / 8]uint64            // eight bits of each counter's flow, to find it without a look at all
 	used     int
 	Total    uint64 // of all flows
 }
@@ -33,10 +38,10 @@ type Top struct {
 // add adds to the sum of a flow.
 func (t *Top) add(flow *flows.Key, n uint64) {
 	t.Total += n
-	tag := flow.Tag()
+	tag := uint8(flow.Tag())
 	if at := t.find(flow, tag); at >= 0 {
-		t.sums[at] += n
 		t.counters[at].Packets++
+		t.set(at, t.sum(at)+n)
 		return
 	}
 	at, over := t.used, uint64(0)
@@ -44,21 +49,22 @@ func (t *Top) add(flow *flows.Key, n uint64) {
 		t.used++
 	} else {
 		at = t.least()
-		over = t.sums[at]
+		over = t.sum(at)
 	}
 	c := &t.counters[at]
-	c.Flow, c.Over, c.Packets, t.sums[at] = flow.Canonical(), over, 1, over+n
-	shift := at % 4 * 16
-	t.tags[at/4] = t.tags[at/4]&^(0xffff<<shift) | uint64(tag)<<shift
+	c.Flow, c.Over, c.Packets = flow.Canonical(), over, 1
+	t.set(at, over+n)
+	shift := at % 8 * 8
+	t.tags[at/8] = t.tags[at/8]&^(0xff<<shift) | uint64(tag)<<shift
 }
 
 // find returns the place of the counter of a flow with this tag; -1: it has none.
-func (t *Top) find(flow *flows.Key, tag uint16) int {
-	const lowest = 0x0001_0001_0001_0001
+func (t *Top) find(flow *flows.Key, tag uint8) int {
+	const lowest = 0x0101_0101_0101_0101
 	for i := range t.tags {
 		x := t.tags[i] ^ uint64(tag)*lowest
-		for zero := (x - lowest) &^ x & (lowest << 15); zero != 0; zero &= zero - 1 { // the words that are equal, and some behind those
-			at := 4*i + bits.TrailingZeros64(zero)/16
+		for zero := (x - lowest) &^ x & (lowest << 7); zero != 0; zero &= zero - 1 { // the bytes that are equal, and some behind those
+			at := 8*i + bits.TrailingZeros64(zero)/8
 			if at < t.used && t.counters[at%Counters].Flow.Equal(flow) {
 				return at % Counters
 			}
@@ -67,13 +73,23 @@ func (t *Top) find(flow *flows.Key, tag uint16) int {
 	return -1
 }
 
+// sum is that of a counter.
+func (t *Top) sum(at int) uint64 { return t.sums[at/group%len(t.sums)][at%group] }
+
+// set makes the sum of a counter n, which is more than it was.
+func (t *Top) set(at int, n uint64) {
+	g, low := &t.sums[at/group%len(t.sums)], &t.lows[at/group%len(t.lows)]
+	was := g[at%group]
+	if g[at%group] = n; was <= *low {
+		*low = min(g[0], g[1], g[2], g[3], g[4], g[5], g[6], g[7])
+	}
+}
+
 // least is the place of the lowest sum.
 func (t *Top) least() int {
-	lowest := t.sums[0]
-	for _, sum := range &t.sums {
-		lowest = min(lowest, sum)
-	}
-	return slices.Index(t.sums[:], lowest)
+	lowest := min(t.lows[0], t.lows[1], t.lows[2], t.lows[3])
+	in := slices.Index(t.lows[:], lowest)
+	return in*group + slices.Index(t.sums[in%len(t.sums)][:], lowest)
 }
 
 // Most returns at most n flows, those with the highest sums first. Flows whose sum may be another's for more than half are
@@ -88,7 +104,7 @@ func (t *Top) most(all []Counter) (n int) {
 	least := func(c *Counter) uint64 { return c.Sum - c.Over/2 }
 	for i := range t.counters[:t.used] {
 		c := t.counters[i]
-		if c.Sum = t.sums[i]; c.Over > c.Sum/2 {
+		if c.Sum = t.sum(i); c.Over > c.Sum/2 {
 			continue
 		}
 		at := n

@@ -25,12 +25,20 @@ func (d *Detector) HasMet() bool { return d.hand.met != 0 }
 // ForgetMet is to be called once a burst.
 func (d *Detector) ForgetMet() { d.hand.met = 0 }
 
-// Meet is Packet for one of a known flow that gives no event but that of a queue, and is not learned from: it crosses a
+// FullHops are hops of a packet whose queues may be in an episode, or are over a threshold: bit i is hop i, the last one
+// also stands for all behind it.
+type FullHops uint64
+
+// Meet is Packet for one of a known flow that gives no event but that of a queue, and is not learned from: some hops have a
 // queue that may be in an episode. size is its length without INT.
-func (d *Detector) Meet(now int64, f *flows.Flow, size int, o *Observation) (set Set) {
+func (d *Detector) Meet(now int64, f *flows.Flow, size int, o *Observation, hops FullHops) (set Set) {
 	d.Edge, d.sampling, d.hand.size = false, false, uint32(size)
 	p, l, hopLen := &d.policies[f.Watch], o.Layout, int(o.Info.HopLen)
-	for stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]; len(stack) >= hopLen; stack = stack[hopLen:] {
+	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]
+	for i := 0; len(stack) >= hopLen; i, stack = i+1, stack[hopLen:] {
+		if hops>>min(i, 63)&1 == 0 {
+			continue
+		}
 		var n hopValues
 		d.readHop(&n, stack[:hopLen], l)
 		if n.NodeID != unknown32 && (n.Egress != unknown32 || !hasEgress(l)) {

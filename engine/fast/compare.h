@@ -296,6 +296,20 @@ static __attribute__((noinline)) bool no_episode(const struct fast_view *b, cons
 	return no_full_queue(b, t, f);
 }
 
+// LAST_HOP_BIT stands for that hop and all behind it.
+enum { LAST_HOP_BIT = 63 };
+
+// full_hops tells which hops have a queue that may be in an episode, or is over a threshold.
+static __attribute__((noinline)) uint64_t full_hops(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+{
+	const uint8_t *hop = f + t->stack;
+	uint64_t which = 0;
+	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len)
+		if (in_filter(b->queues, hot_queue(hot_interface(b, t, hop), queue_of(t, hop))) || is_over(b, t, p, hop))
+			which |= UINT64_C(1) << (i < LAST_HOP_BIT ? i : LAST_HOP_BIT);
+	return which;
+}
+
 // A link is named by two hops' first eight bytes, as numbers, without the interface that does
 // not count.
 #define FROM (~UINT64_C(0xffff0000))

@@ -211,8 +211,10 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 	if (v.change)
 		set_windows(w, &v);
 	s->mx += t->mx;
-	if (met)
+	if (met) {
 		s->met |= UINT64_C(1) << j;
+		s->full_hops[j] = full_hops(b, t, p, f);
+	}
 	return t->all_hops ? GENERAL_SAME_PATH : GENERAL_NO_PATH;
 }
 

@@ -219,6 +219,7 @@ type State struct {
 	Hashes     [mbuf.MaxBurst]uint64
 	Flows      [mbuf.MaxBurst]*flows.Flow
 	Keys       [mbuf.MaxBurst]flows.Key
+	FullHops   [mbuf.MaxBurst]uint64 // of those in Met: event.FullHops
 
 	hintKey   uint64        // key of the hash of hints; odd
 	hints     [hints]uint32 // four shapes, a byte each: the one found last is the lowest

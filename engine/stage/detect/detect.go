@@ -122,7 +122,7 @@ func (s *Stage) meet(b *burst.Burst, j int) {
 	m, info, flow := b.Vec[b.Fast.At[j]], b.Fast.Info(b.Fast.Template[j]), b.Fast.Flows[j]
 	o := s.observation
 	o.Frame, o.Info, o.Layout, o.Number = m.Bytes(), info, b.Link.Locator.Layout(info), uint8(j)
-	set := s.detector.Meet(b.Now, flow, m.PktLen()-int(info.Removed), o)
+	set := s.detector.Meet(b.Now, flow, m.PktLen()-int(info.Removed), o, event.FullHops(b.Fast.FullHops[j]))
 	b.Cause[j], b.Trigger[j] = burst.CauseOf(set, flow.Watch, s.detector.Edge), s.detector.Trigger
 	if set != 0 {
 		b.Reportable |= 1 << j
