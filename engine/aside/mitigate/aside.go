@@ -54,15 +54,15 @@ func (c *LinkCounters) count(a Action, dropped bool, bytes int) {
 // flows are marked, where flows are told apart by inner keys, which rules do not ask about, and where packets have no flows.
 type Aside struct {
 	Selector
-	number        int // of the worker
-	flows         *flows.Table
-	counters      []*LinkCounters      // by link
-	table         *Table               // in force; nil: there are no rules
-	byFlow        bool                 // packets have flows with keys that rules ask about
-	marked        bool                 // all flows are
-	at            int                  // place of the flow that is marked next
-	selected      [mbuf.MaxBurst]*Rule // that want packets of the burst dropped
-	any           bool                 // of selected is not nil
+	number   int // of the worker
+	flows    *flows.Table
+	counters []*LinkCounters      // by link
+	table    *Table               // in force; nil: there are no rules
+	byFlow   bool                 // packets have flows with keys that rules ask about
+	marked   bool                 // all flows are
+	at       int                  // place of the flow that is marked next
+	selected [mbuf.MaxBurst]*Rule // that want packets of the burst dropped
+	any      bool                 // of selected is not nil
 
 	asked   atomic.Pointer[Table] // by another goroutine
 	inForce atomic.Pointer[Table] // of what was asked for
