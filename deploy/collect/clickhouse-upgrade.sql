@@ -3,7 +3,8 @@
 --
 --   clickhouse-client --multiquery < clickhouse-upgrade.sql
 --
--- And what tables per minute need to count a block once that comes twice.
+-- And how columns of int.reports are compressed from now on, how its rows go after seven days, and what tables per minute need to
+-- count a block once that comes twice. The order of tables stays: docs/collect.md has how to change it.
 --
 -- Where records come by Kafka, drop int.kafka_mv and int.kafka afterwards, and run the file that
 -- made them again: consumers go on where they were.
@@ -26,7 +27,7 @@ ALTER TABLE int.reports
         ingress2 Nullable(UInt32), egress2 Nullable(UInt32), latency_ns Nullable(UInt32), queue Nullable(UInt8),
         occupancy Nullable(UInt32), ingress_time Nullable(DateTime64(9, 'UTC')), egress_time Nullable(DateTime64(9, 'UTC')),
         tx_utilization Nullable(UInt32), buffer Nullable(UInt8), buffer_occupancy Nullable(UInt32), congestion Nullable(UInt32),
-        ds_metadata String)),
+        ds_metadata String)) CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS source_metadata String AFTER max_hop,
     ADD COLUMN IF NOT EXISTS int_problem LowCardinality(String) AFTER flags,
     MODIFY COLUMN sink Tuple(ingress Nullable(UInt16), egress Nullable(UInt16), latency_ns Nullable(UInt32), queue Nullable(UInt8),
@@ -41,8 +42,20 @@ ALTER TABLE int.reports
         'UTC')), peak_latency_ns Nullable(UInt32), peak_occupancy Nullable(UInt32), usual_latency_ns Nullable(UInt32),
         usual_occupancy Nullable(UInt32), window_ns UInt64, window_packets UInt32, window_bytes UInt64, sinks UInt32,
         culprits Array(Tuple(flow String, bytes UInt64, over UInt64)), victims Array(Tuple(flow String, added_ns
-        UInt64, over UInt64)))) AFTER tlvs;
+        UInt64, over UInt64)))) AFTER tlvs,
+    MODIFY COLUMN id String CODEC(ZSTD(1)),
+    MODIFY COLUMN time DateTime64(9, 'UTC') CODEC(T64, LZ4),
+    MODIFY COLUMN received DateTime64(9, 'UTC') CODEC(T64, LZ4),
+    MODIFY COLUMN sequence UInt64 CODEC(T64, LZ4),
+    MODIFY COLUMN flow_packets Nullable(UInt64) CODEC(T64, LZ4),
+    MODIFY COLUMN flow_bytes Nullable(UInt64) CODEC(T64, LZ4),
+    MODIFY COLUMN source_port Nullable(UInt16) CODEC(T64, LZ4),
+    MODIFY COLUMN length Nullable(UInt32) CODEC(T64, LZ4),
+    MODIFY COLUMN latency_ns Nullable(UInt64) CODEC(T64, LZ4),
+    MODIFY COLUMN links Array(Tuple(`from` UInt32, `to` UInt32, latency_ns UInt64)) CODEC(T64, LZ4),
+    MODIFY COLUMN max_hop Nullable(UInt32) CODEC(T64, LZ4);
 
+ALTER TABLE int.reports MODIFY SETTING ttl_only_drop_parts = 1, min_bytes_for_wide_part = 209715200;
 ALTER TABLE int.hops MODIFY SETTING non_replicated_deduplication_window = 1000;
 ALTER TABLE int.links MODIFY SETTING non_replicated_deduplication_window = 1000;
 ALTER TABLE int.queues MODIFY SETTING non_replicated_deduplication_window = 1000;

@@ -8,6 +8,11 @@
 -- A block that comes again under its token, since an answer was lost, counts once in all
 -- tables. A restart of the collector can store a record twice: with the same id, so that
 -- int.reports FINAL has it once. What is made per minute may count that twice.
+--
+-- Questions are about a time, and often about a flow: in each ten minutes of int.reports, rows are in the order of flows, so that
+-- those of one lie together, and FINAL compares what is asked for and no more. What is made per minute is in the order of hours.
+-- What is too old goes in whole parts, without its neighbours being written anew. A block that comes in becomes a part of few
+-- files: parts have a file for each value of a hop from 200 MiB on.
 
 CREATE DATABASE IF NOT EXISTS int;
 
@@ -15,14 +20,14 @@ CREATE TABLE IF NOT EXISTS int.reports
 (
     v UInt8,
     type LowCardinality(String),               -- report, gap, stats, episode
-    id String,
-    time DateTime64(9, 'UTC'),
-    received DateTime64(9, 'UTC'),
+    id String CODEC(ZSTD(1)),
+    time DateTime64(9, 'UTC') CODEC(T64, LZ4),
+    received DateTime64(9, 'UTC') CODEC(T64, LZ4),
     exporter Nullable(IPv6),                   -- IPv4 addresses as ::ffff:192.0.2.1
     node_id UInt32 DEFAULT 4294967295,         -- all ones: not known
     hw_id UInt8,
     version Nullable(Float32),
-    sequence UInt64,
+    sequence UInt64 CODEC(T64, LZ4),
     `index` UInt16,
     instance LowCardinality(String),           -- empty: not known
     rep_type Nullable(UInt8),
@@ -41,21 +46,21 @@ CREATE TABLE IF NOT EXISTS int.reports
     suppressed Nullable(UInt32),
     lost Nullable(UInt32),
     drops Nullable(UInt32),
-    flow_packets Nullable(UInt64),
-    flow_bytes Nullable(UInt64),
+    flow_packets Nullable(UInt64) CODEC(T64, LZ4),
+    flow_bytes Nullable(UInt64) CODEC(T64, LZ4),
     event_node Nullable(UInt32),
     reference Nullable(UInt32),
     value Nullable(UInt32),
     flow String,                               -- empty: not known
     source Nullable(IPv6),
     destination Nullable(IPv6),
-    source_port Nullable(UInt16),
+    source_port Nullable(UInt16) CODEC(T64, LZ4),
     destination_port Nullable(UInt16),
     protocol Nullable(UInt8),
     dscp Nullable(UInt8),
     vlan Array(UInt16),
     tcp_flags Nullable(UInt8),
-    length Nullable(UInt32),
+    length Nullable(UInt32) CODEC(T64, LZ4),
     source_mac LowCardinality(String),
     destination_mac LowCardinality(String),
     device_id LowCardinality(String),
@@ -93,10 +98,10 @@ CREATE TABLE IF NOT EXISTS int.reports
         buffer Nullable(UInt8),
         buffer_occupancy Nullable(UInt32),
         congestion Nullable(UInt32),
-        ds_metadata String)),
-    latency_ns Nullable(UInt64),
-    links Array(Tuple(`from` UInt32, `to` UInt32, latency_ns UInt64)),
-    max_hop Nullable(UInt32),
+        ds_metadata String)) CODEC(ZSTD(1)),
+    latency_ns Nullable(UInt64) CODEC(T64, LZ4),
+    links Array(Tuple(`from` UInt32, `to` UInt32, latency_ns UInt64)) CODEC(T64, LZ4),
+    max_hop Nullable(UInt32) CODEC(T64, LZ4),
     source_metadata String,
     flags Array(LowCardinality(String)),
     int_problem LowCardinality(String),        -- empty: none
@@ -147,24 +152,25 @@ CREATE TABLE IF NOT EXISTS int.reports
 )
 ENGINE = ReplacingMergeTree
 PARTITION BY toDate(time)
-ORDER BY (node_id, toStartOfMinute(time), flow, id)
+ORDER BY (toStartOfTenMinutes(time), flow, id)
 TTL toDateTime(time) + INTERVAL 7 DAY
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 209715200;
 
 -- Hop latency: by node and the interface that packets leave it by.
 CREATE TABLE IF NOT EXISTS int.hops
 (
-    minute DateTime('UTC'),
+    minute DateTime('UTC') CODEC(T64, LZ4),
     node UInt32,
     egress UInt32,                             -- 4294967295: not known
-    latency AggregateFunction(quantilesTDigest(0.5, 0.9, 0.99), UInt32),
-    latency_max SimpleAggregateFunction(max, UInt32),
-    reports SimpleAggregateFunction(sum, UInt64)
+    latency AggregateFunction(quantilesTDigest(0.5, 0.9, 0.99), UInt32) CODEC(ZSTD(1)),
+    latency_max SimpleAggregateFunction(max, UInt32) CODEC(T64, LZ4),
+    reports SimpleAggregateFunction(sum, UInt64) CODEC(T64, LZ4)
 )
 ENGINE = AggregatingMergeTree
-ORDER BY (node, egress, minute)
+PARTITION BY toMonday(minute)
+ORDER BY (toStartOfHour(minute), node, egress, minute)
 TTL minute + INTERVAL 90 DAY
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS int.hops_mv TO int.hops AS
 SELECT
@@ -181,17 +187,18 @@ GROUP BY minute, node, egress;
 -- Link latency: from one node to the next.
 CREATE TABLE IF NOT EXISTS int.links
 (
-    minute DateTime('UTC'),
+    minute DateTime('UTC') CODEC(T64, LZ4),
     from_node UInt32,
     to_node UInt32,
-    latency AggregateFunction(quantilesTDigest(0.5, 0.9, 0.99), UInt64),
-    latency_max SimpleAggregateFunction(max, UInt64),
-    reports SimpleAggregateFunction(sum, UInt64)
+    latency AggregateFunction(quantilesTDigest(0.5, 0.9, 0.99), UInt64) CODEC(ZSTD(1)),
+    latency_max SimpleAggregateFunction(max, UInt64) CODEC(T64, LZ4),
+    reports SimpleAggregateFunction(sum, UInt64) CODEC(T64, LZ4)
 )
 ENGINE = AggregatingMergeTree
-ORDER BY (from_node, to_node, minute)
+PARTITION BY toMonday(minute)
+ORDER BY (toStartOfHour(minute), from_node, to_node, minute)
 TTL minute + INTERVAL 90 DAY
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS int.links_mv TO int.links AS
 SELECT
@@ -208,20 +215,21 @@ GROUP BY minute, from_node, to_node;
 -- Queues: how long they were, and how many flows passed them.
 CREATE TABLE IF NOT EXISTS int.queues
 (
-    minute DateTime('UTC'),
+    minute DateTime('UTC') CODEC(T64, LZ4),
     node UInt32,
     egress UInt32,                             -- 4294967295: not known
     queue UInt8,
-    occupancy AggregateFunction(quantilesTDigest(0.5, 0.9, 0.99), UInt32),
-    occupancy_max SimpleAggregateFunction(max, UInt32),
-    congested SimpleAggregateFunction(sum, UInt64),
+    occupancy AggregateFunction(quantilesTDigest(0.5, 0.9, 0.99), UInt32) CODEC(ZSTD(1)),
+    occupancy_max SimpleAggregateFunction(max, UInt32) CODEC(T64, LZ4),
+    congested SimpleAggregateFunction(sum, UInt64) CODEC(T64, LZ4),
     flows AggregateFunction(uniq, String),
-    reports SimpleAggregateFunction(sum, UInt64)
+    reports SimpleAggregateFunction(sum, UInt64) CODEC(T64, LZ4)
 )
 ENGINE = AggregatingMergeTree
-ORDER BY (node, egress, queue, minute)
+PARTITION BY toMonday(minute)
+ORDER BY (toStartOfHour(minute), node, egress, queue, minute)
 TTL minute + INTERVAL 90 DAY
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS int.queues_mv TO int.queues AS
 SELECT
@@ -248,14 +256,15 @@ CREATE TABLE IF NOT EXISTS int.paths
     egress SimpleAggregateFunction(any, Array(UInt32)),
     first_seen SimpleAggregateFunction(min, DateTime64(9, 'UTC')),
     last_seen SimpleAggregateFunction(max, DateTime64(9, 'UTC')),
-    latency AggregateFunction(quantilesTDigest(0.5, 0.9, 0.99), UInt64),
+    latency AggregateFunction(quantilesTDigest(0.5, 0.9, 0.99), UInt64) CODEC(ZSTD(1)),
     flows AggregateFunction(uniq, String),
-    reports SimpleAggregateFunction(sum, UInt64)
+    reports SimpleAggregateFunction(sum, UInt64) CODEC(T64, LZ4)
 )
 ENGINE = AggregatingMergeTree
-ORDER BY (path, day)
+PARTITION BY toYYYYMM(day)
+ORDER BY (day, path)
 TTL day + INTERVAL 1 YEAR
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS int.paths_mv TO int.paths AS
 SELECT
@@ -288,8 +297,10 @@ CREATE TABLE IF NOT EXISTS int.streams
     undecodable UInt64
 )
 ENGINE = ReplacingMergeTree
-ORDER BY (node, hw_id, time, id)
-TTL time + INTERVAL 1 YEAR;
+PARTITION BY toYYYYMM(time)
+ORDER BY (toStartOfHour(time), node, hw_id, time, id)
+TTL time + INTERVAL 1 YEAR
+SETTINGS ttl_only_drop_parts = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS int.streams_mv TO int.streams AS
 SELECT

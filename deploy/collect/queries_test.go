@@ -96,8 +96,8 @@ func (n *network) episode(sinks int, bytes uint64, ago time.Duration) {
 		return report.EpisodeFlow{Source: netip.AddrFrom4([4]byte{10, 0, 0, n}), Destination: netip.MustParseAddr("10.1.0.1"), SourcePort: 1024, DestinationPort: 80, Protocol: 6, Sum: sum}
 	}
 	e.Culprits[0], e.Culprits[1], e.Victims[0] = flow(2, bytes/2), flow(3, bytes/10), flow(4, 5e9)
-	n.add(&record.Record{ // of another minute, so that int.reports has both
-		Type: record.EpisodeType, Known: record.KnownNode, Time: e.End + int64(sinks)*60e9, Received: e.End, Exporter: netip.MustParseAddr("192.0.2.1"), NodeID: 1, Start: 1, Version: record.Version20,
+	n.add(&record.Record{ // of other ten minutes, so that int.reports has both
+		Type: record.EpisodeType, Known: record.KnownNode, Time: e.End + int64(sinks)*600e9, Received: e.End, Exporter: netip.MustParseAddr("192.0.2.1"), NodeID: 1, Start: 1, Version: record.Version20,
 		Episodes: []record.Episode{e},
 	})
 }
