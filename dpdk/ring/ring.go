@@ -1,4 +1,4 @@
-// Ring: Push, PushBurst and Pop between one producer and one consumer, without locks.
+// Ring: Push and Pop between one producer and one consumer, without locks.
 
 package ring
 
@@ -8,9 +8,9 @@ import (
 	"intsink/dpdk/mbuf"
 )
 
-// Ring holds up to its size of mbufs. One goroutine may call Push and PushBurst, and one
-// other Pop; no lock is taken and nobody waits. What is written before a Push is
-// seen after the Pop that returns the mbuf.
+// Ring holds up to its size of mbufs. One goroutine may call Push, and one other Pop; no
+// lock is taken and nobody waits. What is written before a Push is seen after the Pop that
+// returns the mbuf.
 //
 // Each end has a cache line of its own, and looks at the other's only when its
 // copy does not suffice.
@@ -46,25 +46,6 @@ func (r *Ring) Push(m *mbuf.Mbuf) bool {
 	r.slots[tail&r.mask] = m
 	r.tail.Store(tail + 1)
 	return true
-}
-
-// PushBurst hands over as many of all as there is room for, from the front, and returns how
-// many; the others stay the caller's.
-func (r *Ring) PushBurst(all []*mbuf.Mbuf) int {
-	tail := r.tail.Load()
-	room := r.mask + 1 - (tail - r.headP)
-	if room < uint64(len(all)) {
-		r.headP = r.head.Load()
-		room = r.mask + 1 - (tail - r.headP)
-	}
-	n := int(min(room, uint64(len(all))))
-	for i, m := range all[:n] {
-		r.slots[(tail+uint64(i))&r.mask] = m
-	}
-	if n > 0 {
-		r.tail.Store(tail + uint64(n))
-	}
-	return n
 }
 
 // Pop takes up to limit mbufs, at most a vector full, into v and returns how

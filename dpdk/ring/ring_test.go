@@ -68,33 +68,6 @@ func TestPopAllThatIsThere(t *testing.T) {
 	}
 }
 
-func TestPushBurst(t *testing.T) {
-	r, v, in := New(8), mbuf.NewVec(), packets(t, 12)
-	for round := range 20 { // the ends go round the slots
-		for _, c := range []struct{ from, n, want int }{{0, 0, 0}, {0, 3, 3}, {3, 4, 4}, {7, 5, 1}, {8, 4, 0}} {
-			if n := r.PushBurst(in[c.from : c.from+c.n]); n != c.want {
-				t.Fatalf("round %d: %d of %d mbufs from %d on were taken, want %d", round, n, c.n, c.from, c.want)
-			}
-		}
-		if n := r.Pop(v, 5); n != 5 {
-			t.Fatalf("round %d: popped %d", round, n)
-		}
-		if n := r.PushBurst(in[8:]); n != 4 {
-			t.Fatalf("round %d: %d of 4 mbufs were taken where there is room for 5", round, n)
-		}
-		got := append([]*mbuf.Mbuf{}, v[:5]...)
-		got = append(got, v[:r.Pop(v, 64)]...)
-		for i, m := range got {
-			if m != in[i] {
-				t.Fatalf("round %d: mbuf %d is not the one that was pushed", round, i)
-			}
-		}
-		if len(got) != 12 {
-			t.Fatalf("round %d: %d mbufs", round, len(got))
-		}
-	}
-}
-
 func TestSizeIsRoundedUp(t *testing.T) {
 	in := packets(t, 9)
 	for size, want := range map[int]int{-1: 1, 0: 1, 1: 1, 2: 2, 5: 8, 8: 8} {
@@ -124,14 +97,8 @@ func TestTwoGoroutines(t *testing.T) {
 			n := back.Pop(v, 8)
 			for _, m := range v[:n] {
 				binary.BigEndian.PutUint32(m.SetLen(4), i)
-				if i%3 == 0 { // one alone, as well as the rest of the burst at once
-					for !r.Push(m) {
-						runtime.Gosched()
-					}
-				} else {
-					for r.PushBurst([]*mbuf.Mbuf{m}) == 0 {
-						runtime.Gosched()
-					}
+				for !r.Push(m) {
+					runtime.Gosched()
 				}
 				i++
 			}
