@@ -102,12 +102,14 @@ bench-throughput: bench-tools ## search for the rate without loss and with 0.5 %
 	scripts/deps.sh bench
 	$(THROUGHPUT) $(BENCH)
 
-bench-results: bench-tools ## run bench-all, bench-latency and bench-throughput with few rounds and write bench/RESULTS.md: 12 minutes, on a quiet machine (ROUNDS=2)
+bench-results: bench-tools ## run bench-all, bench-latency, bench-throughput and bench-collect with few rounds and write bench/RESULTS.md: 12 minutes, on a quiet machine (ROUNDS=2, GOFLOW2=program)
 	scripts/deps.sh bench ovs
 	bin/bench/compare --testpmd io,macswap,5tswap,csum,ovs --rows all --rounds $(or $(ROUNDS),2) --seconds 1s --warmup 300ms --instructions bin/bench/instructions --results bench/RESULTS.md
 	bin/bench/instructions --growth --results bench/RESULTS.md
 	bin/bench/latency --seconds 2s --results bench/RESULTS.md
 	$(THROUGHPUT) --sizes 138 --seconds 0.5 --resolution 0.05 --results bench/RESULTS.md
+	$(GO) build -o bin/bench/collect ./bench/cmd/collect
+	bin/bench/collect -rounds $(or $(ROUNDS),2) $(if $(GOFLOW2),-goflow2 $(GOFLOW2)) -results bench/RESULTS.md 2>/dev/null
 	$(GO) run ./bench/cmd/chart
 
 pgo: bench-tools ## profile both programs on several inputs for the compiler: three minutes, then commit

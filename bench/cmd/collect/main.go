@@ -25,6 +25,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
+	"intsink/bench/internal/results"
 	"intsink/bench/internal/tool"
 	"intsink/engine/wire/report"
 )
@@ -40,6 +41,7 @@ func run() error {
 	rounds := flag.Int("rounds", 1, "rounds; each measures every row once")
 	only := flag.String("only", "", "measure the rows whose name begins so")
 	pace := flag.Int("pace", 0, "report packets a second; 0: as fast as the program takes them")
+	file := flag.String("results", "", "also replace the section collect of this file")
 	flag.Parse()
 	memory, err := os.MkdirTemp("/dev/shm", "intsink-bench")
 	if err != nil {
@@ -65,7 +67,7 @@ func run() error {
 		rows = append(rows, goflow2Row("goflow2 sFlow json lz4", *goflow2, "json"), goflow2Row("goflow2 sFlow protobuf lz4", *goflow2, "bin"))
 	}
 	rows = slices.DeleteFunc(rows, func(r row) bool { return !strings.HasPrefix(r.name, *only) })
-	results := make([][]result, len(rows))
+	measured := make([][]result, len(rows))
 	for range *rounds {
 		for i, row := range rows {
 			row.pace = cmp.Or(row.pace, *pace)
@@ -73,17 +75,29 @@ func run() error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", row.name, err)
 			}
-			results[i] = append(results[i], r)
+			measured[i] = append(measured[i], r)
 		}
 	}
-	fmt.Println("output                      records/s of a core   least     most   us a record   peak MiB")
+	body := table(rows, measured)
+	fmt.Print(body)
+	if *file == "" {
+		return nil
+	}
+	return results.ReplaceHere(*file, "collect", results.Heading()+
+		fmt.Sprintf("%d records in each of %d rounds, %d a packet, the rows in turns; records by CPU time of the program alone, kernel's included.\n\n", *records, *rounds, perPacket)+body)
+}
+
+// table is the medians of each row.
+func table(rows []row, measured [][]result) string {
+	cells := [][]string{{"output", "records/s of a core", "least", "most", "us a record", "peak MiB"}}
 	for i, row := range rows {
-		all := results[i]
+		all := measured[i]
 		slices.SortFunc(all, func(a, b result) int { return cmp.Compare(a.rate, b.rate) })
 		r := all[len(all)/2]
-		fmt.Printf("%-28s%19.0f%8.0f%9.0f%14.2f%11d\n", row.name, r.rate, all[0].rate, all[len(all)-1].rate, 1e6/r.rate, r.peak>>10)
+		cells = append(cells, []string{row.name, fmt.Sprintf("%.0f", r.rate), fmt.Sprintf("%.0f", all[0].rate), fmt.Sprintf("%.0f", all[len(all)-1].rate),
+			fmt.Sprintf("%.2f", 1e6/r.rate), strconv.FormatInt(r.peak>>10, 10)})
 	}
-	return nil
+	return results.Table(cells)
 }
 
 func kafka(format, compression string) string {
