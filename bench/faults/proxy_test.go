@@ -136,7 +136,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	for _, later := range []string{"insert_deduplication_token", "optimize_on_insert"} { // than 18.16
+	for _, later := range []string{"insert_deduplication_token", "optimize_on_insert", "async_insert"} { // than 18.16
 		q.Del(later)
 	}
 	if body, err = textRows(q, body); err != nil {

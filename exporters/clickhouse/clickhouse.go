@@ -61,6 +61,9 @@ var settings = map[string]string{
 	// Rows of a block that repeat each other, which are next to none, go when parts are merged, not before: to look for them
 	// costs more than all else of an insert.
 	"optimize_on_insert": "0",
+	// What comes is a block already. Servers that queue inserts, as 26.7 does by default, would let each wait to be gathered with
+	// others, and those before 26.2 would store it again when it is sent again under its token.
+	"async_insert": "0",
 }
 
 // New makes an output. It connects to nothing yet: an error is one of the configuration.

@@ -94,6 +94,7 @@ func TestSettings(t *testing.T) {
 		{"of the URL win", "/?table=t&input_format_skip_unknown_fields=0", "input_format_skip_unknown_fields", "0"},
 		{"blocks are not merged", "/?table=t", "optimize_on_insert", "0"},
 		{"of the URL win", "/?table=t&optimize_on_insert=1", "optimize_on_insert", "1"},
+		{"blocks do not wait in a queue", "/?table=t", "async_insert", "0"},
 		{"of the URL win although empty", "/?table=t&input_format_skip_unknown_fields=", "input_format_skip_unknown_fields", ""},
 		{"a query of the URL does not", "/?table=t&query=DROP", "query", "INSERT INTO `t` FORMAT Native"},
 	} {
