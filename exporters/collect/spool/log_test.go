@@ -640,3 +640,32 @@ func TestMissingAtAKill(t *testing.T) {
 		t.Errorf("%s are missing, want %s", got, want)
 	}
 }
+
+// TestMemoryIsUsedAgain: segments in memory that go leave it to the next ones, unless a reader has a part of it.
+func TestMemoryIsUsedAgain(t *testing.T) {
+	s, err := Open(Options{Memory: 16 * 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := s.Reader("slow")
+	memory := map[*byte]bool{}
+	fill := func() {
+		for n := range uint32(1000) {
+			s.Append([]Entry{packet(n)})
+			memory[&s.last().mem[0]] = true
+		}
+	}
+	fill()
+	if len(memory) > 20 {
+		t.Errorf("%d pieces of memory for 16 segments", len(memory))
+	}
+	e, _, ok, err := r.Next(s.End())
+	if !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	read := slices.Clone(e.Payload)
+	fill()
+	if !slices.Equal(e.Payload, read) {
+		t.Error("an entry has changed after it was read")
+	}
+}

@@ -226,7 +226,7 @@ func (r *Reader) Next(limit Position) (e Entry, end Position, ok bool, err error
 		var size int64
 		var mem []byte
 		if g != nil {
-			size, mem = g.size, g.mem
+			size, mem, g.lent = g.size, g.mem, true
 		}
 		r.s.mu.Unlock()
 		if !r.at.Before(limit) || g == nil && !atEnd {

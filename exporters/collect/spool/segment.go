@@ -22,6 +22,7 @@ type segment struct {
 	size    int64 // of the header and the entries
 	records uint64
 	mem     []byte // its contents; nil: they are in its file
+	lent    bool   // somebody else may hold mem
 	sum     merger // what is lost without it; only of a file
 	missing merger // numbers that were missing at its begin, or behind a packet in it; some of them came later
 	indexed int64  // size that its index on the disk is for
@@ -83,20 +84,21 @@ const diskRetry = time.Second
 func (s *Spool) Append(entries []Entry) (start, end Position, dropped []Dropped, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.buf = s.buf[:0]
-	for i := range entries {
-		s.buf = appendEntry(s.buf, &entries[i])
-	}
-	file := false
+	file, size := false, 0
 	if s.o.Directory != "" {
 		if err = s.failing; s.lock != nil && (err == nil || time.Now().After(s.retry)) {
+			s.buf = s.buf[:0]
+			for i := range entries {
+				s.buf = appendEntry(s.buf, &entries[i])
+			}
+			size = len(s.buf)
 			err = s.toFile(&dropped)
 			file = err == nil
 			s.failed(err)
 		}
 	}
 	if !file {
-		s.toMemory(&dropped)
+		size = s.toMemory(entries, &dropped)
 	}
 	g := s.last()
 	start = Position{g.number, g.size}
@@ -107,8 +109,8 @@ func (s *Spool) Append(entries []Entry) (start, end Position, dropped []Dropped,
 			g.sum.addEntry(&entries[i])
 		}
 	}
-	if g.size += int64(len(s.buf)); file {
-		if s.unsynced += int64(len(s.buf)); s.unsynced >= syncBytes {
+	if g.size += int64(size); file {
+		if s.unsynced += int64(size); s.unsynced >= syncBytes {
 			s.syncSoon()
 		}
 	}
@@ -160,7 +162,7 @@ func (s *Spool) write() error {
 		file.Close()
 	})
 	if err == ErrHangs {
-		s.file, s.buf = nil, slices.Clone(b) // the call has the old ones
+		s.file, s.buf = nil, nil // the call has them
 	}
 	return err
 }
@@ -252,21 +254,35 @@ func (g *segment) stillMissing() []Range {
 	return without(g.missing.all, sum.all)
 }
 
-// toMemory appends s.buf to the last segment in memory, or to a new one. While there are too many bytes of them, the oldest goes.
-func (s *Spool) toMemory(dropped *[]Dropped) {
+// toMemory appends entries to the last segment in memory, or to a new one, and returns how many bytes they take. While there are
+// too many bytes of segments, the oldest goes.
+func (s *Spool) toMemory(entries []Entry, dropped *[]Dropped) int {
+	most := 0
+	for i := range entries {
+		most += maxEntry - 1<<16 + len(entries[i].Payload)
+	}
 	g := s.last()
-	if g == nil || g.mem == nil || len(g.mem)+len(s.buf) > cap(g.mem) {
+	if g == nil || g.mem == nil || len(g.mem)+most > cap(g.mem) {
 		s.trim()
-		g = &segment{mem: append(make([]byte, 0, max(s.memorySegment(), fileHeaderLen+len(s.buf))), appendFileHeader(nil)...), size: fileHeaderLen}
+		mem := s.spare
+		if s.spare = nil; cap(mem) < fileHeaderLen+most {
+			mem = make([]byte, 0, max(s.memorySegment(), fileHeaderLen+most))
+		}
+		g = &segment{mem: append(mem, appendFileHeader(nil)...), size: fileHeaderLen}
 		s.begin(g)
 	}
-	g.mem = append(g.mem, s.buf...)
+	before := len(g.mem)
+	for i := range entries {
+		g.mem = appendEntry(g.mem, &entries[i])
+	}
+	size := len(g.mem) - before
 	why := SpoolFailed
 	if s.o.Directory == "" {
 		why = QueueFull
 	}
-	for s.used(true)+int64(len(s.buf)) > s.o.Memory && s.dropOldest(true, why, dropped) {
+	for s.used(true)+int64(size) > s.o.Memory && s.dropOldest(true, why, dropped) {
 	}
+	return size
 }
 
 // memorySegment is the size of a segment in memory: the oldest one goes as a whole.
@@ -322,6 +338,9 @@ func (s *Spool) readBy() (n int) {
 func (s *Spool) remove(g *segment) {
 	s.segments = slices.DeleteFunc(s.segments, func(x *segment) bool { return x == g })
 	if g.mem != nil {
+		if !g.lent && cap(g.mem) <= s.memorySegment() {
+			s.spare = g.mem[:0]
+		}
 		return
 	}
 	bad, index, path, aside := g.bad, s.indexPath(g.number), s.path(g.number), s.name("damaged-%010d.pcap", g.number)

@@ -56,6 +56,7 @@ type Spool struct {
 	closing  bool
 	keep     func() // is called before segments go; may be nil
 	buf      []byte
+	spare    []byte    // memory of a segment that nobody reads any more; nil: none
 	failing  error     // why the disk did not take the last entries
 	retry    time.Time // the disk is not tried before
 
@@ -289,6 +290,7 @@ func (s *Spool) rescue() error {
 			continue
 		}
 		path, contents := s.path(g.number), g.mem
+		g.lent = true
 		err := s.disk.do(func() error {
 			err := writeSynced(path, contents)
 			if err != nil {
