@@ -114,7 +114,10 @@ func TestBatchesAreBounded(t *testing.T) {
 	const largest = 65507
 	const each = largest/4 - 2
 	out := &sizesOutput{}
-	c, _ := collectorBed(t, Options{Queue: 1 << 30, Stats: time.Hour, Listens: []Listen{{Address: "127.0.0.1:0", Sockets: 1, Buffer: 1 << 20, Streams: 5000}}}, 0, NamedOutput{"out", out})
+	c, _ := collectorBed(t, Options{
+		Queue: 1 << 30, Stats: time.Hour, Listens: []Listen{{Address: "127.0.0.1:0", Sockets: 1, Buffer: 1 << 20, Streams: 5000}},
+		Decoder: func() Decoder { return wordDecoder{} }, // an output that falls behind reads the log
+	}, 0, NamedOutput{"out", out})
 	l := c.listens[0]
 	header := func(node, n uint32) streams.Header { return streams.Header{Node: node, Sequence: n, Version: 2} }
 	key := streams.Key{Node: 3, Version: 2}

@@ -531,7 +531,9 @@ func collectorBed(t *testing.T, o Options, size int64, outputs ...NamedOutput) (
 	t.Helper()
 	said := &logged{}
 	o.Log = NewLog(slog.New(slog.NewTextHandler(said, nil)))
-	o.Decoder = func() Decoder { return fewDecoder{} }
+	if o.Decoder == nil {
+		o.Decoder = func() Decoder { return fewDecoder{} }
+	}
 	o.Outputs, o.Flush = outputs, 10*time.Millisecond
 	if size > 0 && o.Spool == nil {
 		s, err := spool.Open(spool.Options{Directory: t.TempDir(), Size: size})
