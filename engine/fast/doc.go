@@ -13,7 +13,8 @@
 // threshold is reached, a sequence number is missing, a refresh is due. Rarer things are decided
 // in C too, by the general path (general in pass.c): a latency out of its deadband that is no event yet,
 // units of nodes that a node_model lists, INT without hops (INT-MX), flows that no watch selects,
-// sequence numbers. Deferred although most of them give no event are packets
+// sequence numbers, a queue in an episode: that packet is passed, keeps its INT, and Go counts it (Met).
+// A packet whose flow finds no room in the table is passed: there is nothing it could be news to. Deferred although most of them give no event are packets
 //
 //   - without a template, of a new flow, or the first of a flow after a reload of rules
 //   - with FIN or RST, with the D, E or M flag, of unsound INT-MD, or with more hops than
@@ -25,7 +26,7 @@
 //   - whose flow's counters of 32 bits are full: Go carries them over
 //   - that update the tables of queues, interfaces and links: the next one, whatever it is, when
 //     event.Sampler asks for it (Burst.Look)
-//   - with a queue or an interface in an episode: all workers share these, under a lock
+//   - with an interface in an episode, and with a queue in one where interfaces are watched, too
 //   - with link_latency: those of INT 1.0 with both timestamps, which have 32 bits
 //   - with link_latency or clock = "ptp": those with timestamps of other units or widths, which Go
 //     compares with clocks that wrap

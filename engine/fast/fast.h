@@ -363,7 +363,7 @@ struct fast_state {
 	uint64_t hashes[FAST_BURST];
 	struct fast_flow *flows[FAST_BURST];
 	struct fast_key keys[FAST_BURST];
-	uint64_t full_hops[FAST_BURST]; // of those in met: bit i: hop i (the last bit: that one and all behind it) has a queue that may be in an episode
+	uint64_t full_hops[FAST_BURST]; // of those in met: bit i: hop i (the last bit: that one and all behind it) has a queue that may be in an episode, or is over a threshold
 
 	uint64_t hint_key;          // key of the hash of hints; odd
 	uint32_t hints[FAST_HINTS]; // four shapes, a byte each: the one found last is the lowest

@@ -132,6 +132,22 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestPrices: a report is held against the reference input of the same round, many flows against a thousand by what
+// each is above testpmd on its own input.
+func TestPrices(t *testing.T) {
+	many := variant(func(s *traffic.Spec) { s.Flows = 7 })
+	rows := plan([]task{
+		{name: referenceName, spec: traffic.Reference()}, {name: "sample1", title: "a report", spec: traffic.Reference()}, {name: "flows1m", title: "many", spec: many},
+	}, nil, "")
+	for i, ns := range [][2]float64{{10, 20}, {30, 50}, {60, 75}, {40, 40}, {65, 90}} { // testpmd, the reference, a report, testpmd, many
+		rows[i].runs = []outcome{{rate: 1e9 / ns[0]}, {rate: 1e9 / ns[1]}}
+	}
+	want := "a report: 1.75 (1.50-2.00) times the reference input\nmany: 12.5 ns above io more than 1000 flows (5.0 to 20.0)\n"
+	if got := prices(rows); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestOtherProgram: another intsink takes its turn behind the first in each row, and what is saved is that of both runs of
 // one round.
 func TestOtherProgram(t *testing.T) {

@@ -33,7 +33,7 @@ func run() error {
 	update := flag.Bool("update", false, "write the file instead of comparing with it")
 	limit := flag.Float64("limit", 5, "growth that fails, in percent")
 	only := flag.String("rows", "", "rows to count, comma separated; empty: all of "+strings.Join(rowNames(), ","))
-	functions := flag.Int("functions", 0, "list that many functions of each row, the most expensive first")
+	functions := flag.Int("functions", 0, "list that many functions of each row, the most expensive first, and those with the most atomic instructions")
 	asJSON := flag.Bool("json", false, "print the counts as one JSON object, and compare nothing")
 	grow := flag.Bool("growth", false, "count what more hops, bytes, watches, rules and links cost, and compare nothing")
 	file := flag.String("results", "", "with -growth: also replace the section growth of this file")
