@@ -42,7 +42,7 @@ done
 # htm's file brings Preact, whose version it does not say.
 libraries=$({ ldd "$program" 2>/dev/null || true; } | awk '$3 ~ /^\// { print $3 }')
 if [[ $libraries == *librte_eal* ]]; then
-	for file in "$(dirname "$0")"/../cmd/intsink/internal/ui/static/vendor/*.js; do
+	for file in "$(dirname "$0")"/../cmd/internal/ui/static/vendor/*.js; do
 		file=$(basename "$file" .js)
 		version=${file##*-}
 		for part in $(tr - ' ' <<<"${file%-*}"); do

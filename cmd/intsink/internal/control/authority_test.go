@@ -2,18 +2,11 @@ package control
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -22,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/internal/webguard"
+	"intsink/cmd/internal/webguard/certtest"
 	"intsink/conf"
 )
 
@@ -92,59 +87,17 @@ func TestConfigHidesHashes(t *testing.T) {
 	}
 }
 
-// authorityOf makes a certificate authority with its key.
-func authorityOf(t *testing.T, name string) (cert *x509.Certificate, key *ecdsa.PrivateKey) {
-	t.Helper()
-	key, _ = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, _ = x509.ParseCertificate(der)
-	return cert, key
-}
-
-// signed writes a certificate for 127.0.0.1 and its key, and returns the pair.
-func signed(t *testing.T, dir, name string, ca *x509.Certificate, caKey *ecdsa.PrivateKey) tls.Certificate {
-	t.Helper()
-	key, _ := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	c := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, c, ca, &key.PublicKey, caKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, _ := x509.MarshalPKCS8PrivateKey(key)
-	pemFile(t, filepath.Join(dir, "cert.pem"), "CERTIFICATE", der)
-	pemFile(t, filepath.Join(dir, "key.pem"), "PRIVATE KEY", k)
-	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pair
-}
-
-func pemFile(t *testing.T, path, kind string, der []byte) {
-	t.Helper()
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestClientCertificates: a client with a certificate of the authority may write, one without
 // may not, one of another authority gets no connection; a renewed server certificate is used
 // at once.
 func TestClientCertificates(t *testing.T) {
 	dir, clientDir := t.TempDir(), t.TempDir()
-	ca, caKey := authorityOf(t, "ca")
-	pemFile(t, filepath.Join(dir, "ca.pem"), "CERTIFICATE", ca.Raw)
-	signed(t, dir, "sink", ca, caKey)
+	ca, caKey := certtest.Authority(t, "ca")
+	certtest.File(t, filepath.Join(dir, "ca.pem"), "CERTIFICATE", ca.Raw)
+	certtest.Signed(t, dir, "sink", ca, caKey)
 	sink, s, log := server()
 	sink.config.HTTP.TLS = &conf.TLS{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"), ClientCA: filepath.Join(dir, "ca.pem")}
-	c, err := TLS(sink.config.HTTP.TLS)
+	c, err := webguard.TLS(sink.config.HTTP.TLS)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,17 +122,17 @@ func TestClientCertificates(t *testing.T) {
 		io.Copy(io.Discard, a.Body)
 		return a.StatusCode, a.TLS.PeerCertificates[0].Subject.CommonName
 	}
-	other, otherKey := authorityOf(t, "other")
+	other, otherKey := certtest.Authority(t, "other")
 	if got, _ := ask(); got != 403 {
 		t.Errorf("without a certificate: %d", got)
 	}
-	if got, _ := ask(signed(t, clientDir, "ci", ca, caKey)); got != 200 || !strings.Contains(log.String(), `certificate \"ci\"`) {
+	if got, _ := ask(certtest.Signed(t, clientDir, "ci", ca, caKey)); got != 200 || !strings.Contains(log.String(), `certificate \"ci\"`) {
 		t.Errorf("with one: %d\n%s", got, log)
 	}
-	if got, _ := ask(signed(t, clientDir, "stranger", other, otherKey)); got == 200 {
+	if got, _ := ask(certtest.Signed(t, clientDir, "stranger", other, otherKey)); got == 200 {
 		t.Error("with one of another authority")
 	}
-	signed(t, dir, "renewed", ca, caKey)
+	certtest.Signed(t, dir, "renewed", ca, caKey)
 	os.Chtimes(filepath.Join(dir, "cert.pem"), time.Time{}, time.Now().Add(time.Minute))
 	if _, name := ask(); name != "renewed" {
 		t.Errorf("the certificate of %q", name)
@@ -204,21 +157,4 @@ func FuzzAuthorization(f *testing.F) {
 			t.Fatalf("%q: %+v", header, found)
 		}
 	})
-}
-
-// TestConnectionsDoNotWaitForCertificates: while one connection looks at the files, whose disk hangs, others get what was read before.
-func TestConnectionsDoNotWaitForCertificates(t *testing.T) {
-	dir := t.TempDir()
-	ca, key := authorityOf(t, "ca")
-	signed(t, dir, "sink", ca, key)
-	f := &files{c: &conf.TLS{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}}
-	first, err := f.config()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.looking.Lock() // by one whose disk hangs
-	defer f.looking.Unlock()
-	if again, err := f.config(); err != nil || again != first {
-		t.Errorf("%v, another configuration: %v", err, again != first)
-	}
 }

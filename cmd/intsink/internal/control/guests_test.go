@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/internal/webguard"
+	"intsink/cmd/internal/webguard/certtest"
 	"intsink/conf"
 )
 
@@ -121,14 +123,14 @@ func TestWhatIsTakenAwayEnds(t *testing.T) {
 // right; a file that cannot be used changes nothing.
 func TestAuthorityThatGoes(t *testing.T) {
 	dir, clientDir := t.TempDir(), t.TempDir()
-	ca, caKey := authorityOf(t, "ca")
-	other, _ := authorityOf(t, "other")
+	ca, caKey := certtest.Authority(t, "ca")
+	other, _ := certtest.Authority(t, "other")
 	path := filepath.Join(dir, "ca.pem")
-	pemFile(t, path, "CERTIFICATE", ca.Raw)
-	signed(t, dir, "sink", ca, caKey)
+	certtest.File(t, path, "CERTIFICATE", ca.Raw)
+	certtest.Signed(t, dir, "sink", ca, caKey)
 	sink, s, _ := server()
 	sink.config.HTTP.TLS = &conf.TLS{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"), ClientCA: path}
-	c, err := TLS(sink.config.HTTP.TLS)
+	c, err := webguard.TLS(sink.config.HTTP.TLS)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +142,7 @@ func TestAuthorityThatGoes(t *testing.T) {
 	pool := x509.NewCertPool()
 	pool.AddCert(ca)
 	client := func() *http.Client {
-		return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{signed(t, clientDir, "alice", ca, caKey)}}}}
+		return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{certtest.Signed(t, clientDir, "alice", ca, caKey)}}}}
 	}
 	url := "https://" + l.Addr().String()
 	kept := client()
@@ -164,7 +166,7 @@ func TestAuthorityThatGoes(t *testing.T) {
 	if got := reload(); got != 200 {
 		t.Errorf("with a file that cannot be used: %d", got)
 	}
-	pemFile(t, path, "CERTIFICATE", other.Raw)
+	certtest.File(t, path, "CERTIFICATE", other.Raw)
 	text, _ := os.ReadFile(path)
 	turn(text)
 	if got := reload(); got != 403 {

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
+	"intsink/cmd/internal/ui"
 	"intsink/cmd/internal/webguard"
 	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/control"
@@ -26,7 +27,6 @@ import (
 	"intsink/cmd/intsink/internal/openapi"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/sharing"
-	"intsink/cmd/intsink/internal/ui"
 	"intsink/conf"
 	"intsink/engine/series"
 )
@@ -56,7 +56,7 @@ func tlsOf(files *conf.TLS) (*tls.Config, error) {
 	if *files == (conf.TLS{}) {
 		return nil, nil
 	}
-	c, err := control.TLS(files)
+	c, err := webguard.TLS(files)
 	if err != nil {
 		return nil, fmt.Errorf("tls: %w", err)
 	}

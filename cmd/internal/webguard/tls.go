@@ -1,6 +1,6 @@
 // TLS: loads the endpoint's certificate files, and again when they change.
 
-package control
+package webguard
 
 import (
 	"crypto/tls"
