@@ -64,7 +64,7 @@ finish() {
 		printf 'Description: %s\n%s\n' "$2" "$3"
 	} >"$root/DEBIAN/control"
 	(cd "$root" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
-	install -m 755 deploy/package/postinst deploy/package/prerm deploy/package/postrm "$root/DEBIAN/"
+	install -m 755 deploy/package/preinst deploy/package/postinst deploy/package/prerm deploy/package/postrm "$root/DEBIAN/"
 	sed -i "s/@NAME@/$name/g" "$root"/DEBIAN/p*
 	find "$root" -newermt "@$stamp" -exec touch -hd "@$stamp" {} +
 	SOURCE_DATE_EPOCH=$stamp dpkg-deb --root-owner-group -Zxz --build "$root" "$out" >/dev/null

@@ -39,16 +39,16 @@ func newPackageRoot(t *testing.T) *packageRoot {
 }
 
 // build makes a package of the maintainer scripts as scripts/deb.sh does, with a program that is
-// only its version, and takes each configuration, unless the folder has a file refuses.
+// only its version, and takes each configuration, unless the folder has a file refuses with a line for its version.
 func (p *packageRoot) build(name, version string) string {
 	p.t.Helper()
 	dir, out := p.t.TempDir(), filepath.Join(p.t.TempDir(), name+".deb")
-	netns.Sh(p.t, fmt.Sprintf("mkdir -p %[1]s/DEBIAN %[1]s/usr/bin %[1]s/usr/lib/udev/rules.d && install -m 755 -t %[1]s/DEBIAN ../../deploy/package/postinst ../../deploy/package/prerm ../../deploy/package/postrm && sed -i s/@NAME@/%[2]s/g %[1]s/DEBIAN/p*", dir, name))
+	netns.Sh(p.t, fmt.Sprintf("mkdir -p %[1]s/DEBIAN %[1]s/usr/bin %[1]s/usr/lib/udev/rules.d && install -m 755 -t %[1]s/DEBIAN ../../deploy/package/preinst ../../deploy/package/postinst ../../deploy/package/prerm ../../deploy/package/postrm && sed -i s/@NAME@/%[2]s/g %[1]s/DEBIAN/p*", dir, name))
 	if name == "intsink" {
 		netns.Sh(p.t, "cp ../../deploy/package/udev.rules "+dir+"/usr/lib/udev/rules.d/60-intsink.rules")
 	}
 	write(p.t, dir+"/DEBIAN/control", fmt.Sprintf("Package: %s\nVersion: %s\nArchitecture: all\nMaintainer: nobody <nobody@example.com>\nDescription: for a test\n", name, version))
-	write(p.t, dir+"/usr/bin/"+name, fmt.Sprintf("#!/bin/sh\necho %s %s\ncase \"$*\" in *check*) ! [ -e %s/refuses ] || { echo 'line 1: no such block' >&2; exit 2; };; esac\n", name, version, p.root))
+	write(p.t, dir+"/usr/bin/"+name, fmt.Sprintf("#!/bin/sh\necho %s %s\ncase \"$*\" in *check*) ! grep -qsx %s %s/refuses || { echo 'line 1: no such block' >&2; exit 2; };; esac\n", name, version, version, p.root))
 	os.Chmod(dir+"/usr/bin/"+name, 0o755)
 	netns.Sh(p.t, "dpkg-deb --root-owner-group -Znone --build "+dir+" "+out)
 	return out
@@ -59,17 +59,24 @@ func (p *packageRoot) dpkg(args ...string) (printed, called string) {
 	p.t.Helper()
 	os.Remove(p.log)
 	cmd := exec.Command("dpkg", append([]string{"--root=" + p.root, "--force-not-root", "--force-bad-path", "--force-script-chrootless", "--log=/dev/null"}, args...)...)
-	cmd.Env = append(os.Environ(), "PATH="+p.root+"/tools:"+os.Getenv("PATH"), "INTSINK_TEST_MAIN=1", "LC_ALL=C")
+	cmd.Env = append(os.Environ(), "PATH="+p.root+"/tools:"+os.Getenv("PATH"), "INTSINK_TEST_MAIN=1", "LC_ALL=C", ranAs+"="+p.root+"/ran")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		p.t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	if ran, err := os.ReadFile(p.root + "/ran"); err == nil {
+		p.t.Errorf("root ran what the service's process is: %s", ran)
 	}
 	text, _ := os.ReadFile(p.log)
 	return string(out), string(text)
 }
 
-// runs makes systemctl say that the service runs; the process is that of this test.
+// runs makes systemctl say that the service runs. The process is that of this test, whose program tells where it is run as what
+// a process is: the service's user decides what that would be.
 func (p *packageRoot) runs() { write(p.t, p.root+"/active", fmt.Sprintln(os.Getpid())) }
+
+// ranAs is the variable with a file that a program makes which was run as what another process is.
+const ranAs = "INTSINK_TEST_RAN_AS"
 
 // TestPackageConfiguration: that of the sink may have hashes of tokens: others do not read it, unless the admin says so.
 func TestPackageConfiguration(t *testing.T) {
@@ -91,6 +98,23 @@ func TestPackageConfiguration(t *testing.T) {
 		info, err := os.Stat(file)
 		if err != nil || info.Mode().Perm() != want || strings.Contains(called, "chgrp intsink "+file) == overridden {
 			t.Errorf("%v %v, not %v; called:\n%s", info.Mode(), err, want, called)
+		}
+	}
+}
+
+// TestPackageConfigurationElsewhere: a link, and a folder that others may change, lead root to no other file.
+func TestPackageConfigurationElsewhere(t *testing.T) {
+	for name, makes := range map[string]string{
+		"a link":             "mkdir etc/intsink; ln -s ../../other etc/intsink/intsink.hcl",
+		"a folder of others": "mkdir etc/intsink; chmod 777 etc/intsink; cp other etc/intsink/intsink.hcl",
+		"a link to a folder": "mkdir its; cp other its/intsink.hcl; ln -s ../its etc/intsink",
+	} {
+		p := newPackageRoot(t)
+		netns.Sh(t, "cd "+p.root+"; echo 'exit 1' >tools/dpkg-statoverride; echo exit >tools/chgrp; chmod 755 tools/*; touch other; "+makes+"; chmod -R go-w etc/intsink/intsink.hcl; chmod 644 etc/intsink/intsink.hcl")
+		printed, _ := p.dpkg("-i", p.build("intsink", "1"))
+		info, err := os.Stat(p.root + "/etc/intsink/intsink.hcl")
+		if err != nil || info.Mode().Perm() != 0o644 || !strings.Contains(printed, "its group and mode stay") {
+			t.Errorf("%s: %v %v\n%s", name, info.Mode(), err, printed)
 		}
 	}
 }
@@ -123,7 +147,7 @@ func TestPackageUpgrade(t *testing.T) {
 	}
 	p.runs()
 	printed, called := p.dpkg("-i", p.build("intsink", "3"))
-	for _, want := range []string{"intsink: running: intsink devel (", "intsink: installed: intsink 3; it runs after: systemctl restart intsink"} {
+	for _, want := range []string{"intsink: running: the program of before (package 2, or older)\n", "intsink: installed: intsink 3; it runs after: systemctl restart intsink"} {
 		if !strings.Contains(printed, want) {
 			t.Errorf("it does not say %q:\n%s", want, printed)
 		}
@@ -138,6 +162,11 @@ func TestPackageUpgrade(t *testing.T) {
 	if printed, _ := p.dpkg("-i", p.build("intsink", "4")); !strings.Contains(printed, "intsink: running: the program of before (package 3, or older)\n") {
 		t.Errorf("without a process:\n%s", printed)
 	}
+	p.runs()
+	netns.Sh(t, "ln -s "+os.Args[0]+" "+p.root+"/usr/bin/intsink.next")
+	if printed, _ := p.dpkg("-i", p.build("intsink", "5")); strings.Contains(printed, "running:") {
+		t.Errorf("what intsink upgrade has put on trial, and installs:\n%s", printed)
+	}
 }
 
 // TestPackageUpgradeRefusesTheConfiguration: where the new program does not take what the running one takes, the collector goes
@@ -146,17 +175,19 @@ func TestPackageUpgradeRefusesTheConfiguration(t *testing.T) {
 	p := newPackageRoot(t)
 	p.dpkg("-i", p.build("intsink", "1"), p.build("intsink-collect", "1"))
 	p.runs()
-	write(t, p.root+"/refuses", "")
+	write(t, p.root+"/refuses", "2\n3\n")
 	netns.Sh(t, "mkdir -p "+p.root+"/etc/intsink; cp ../../conf/examples/minimal.hcl "+p.root+"/etc/intsink/intsink.hcl; cp ../../deploy/collect/collect.hcl "+p.root+"/etc/intsink/collect.hcl")
 	for name, file := range map[string]string{"intsink": "intsink.hcl", "intsink-collect": "collect.hcl"} {
 		printed, called := p.dpkg("-i", p.build(name, "2"))
-		want := name + ": the installed program refuses /etc/intsink/" + file + ", which the running one takes, and goes on with. Mend it, then: systemctl restart " + name + "\nline 1: no such block\n"
+		want := name + ": the installed program refuses /etc/intsink/" + file + ", which the one before takes; what runs goes on. Mend it, then: systemctl restart " + name + "\nline 1: no such block\n"
 		if !strings.Contains(printed, want) || strings.Contains(called, "restart") {
 			t.Errorf("%s\n%s", printed, called)
 		}
-		write(t, p.root+"/etc/intsink/"+file, "nobody takes it") // as where it needs the service's variables
-		if printed, _ := p.dpkg("-i", p.build(name, "3")); strings.Contains(printed, "refuses") {
-			t.Errorf("the running one does not take it either:\n%s", printed)
+		if printed, _ := p.dpkg("-i", p.build(name, "3")); strings.Contains(printed, "refuses") { // as where it needs the service's variables
+			t.Errorf("the one before does not take it either:\n%s", printed)
+		}
+		if left, _ := filepath.Glob(p.root + "/run/*.took"); len(left) != 0 {
+			t.Errorf("files are left: %v", left)
 		}
 	}
 }
