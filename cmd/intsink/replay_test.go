@@ -185,6 +185,39 @@ func TestWhatACaptureLacksIsSaid(t *testing.T) {
 	}
 }
 
+// TestReportsAtTheEnd: flows that end, and losses that are told, at the very end of a capture cost nobody the answer.
+func TestReportsAtTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in")
+	for _, count := range []string{"480", "500", "520", "1000"} {
+		must(t, "gen", "--out", in, "--count", count, "--flows", "60", "--pps", "1")
+		r := replayFile(t, in, "")
+		if r.code != 0 || fmt.Sprint(len(r.out)) != count || len(r.reports) == 0 || r.summary.Reports["flow_end"] == 0 || r.stderr != "" {
+			t.Errorf("%s packets: exit code %d, %d in OUT, %+v, %q", count, r.code, len(r.out), r.summary, r.stderr)
+		}
+	}
+}
+
+// TestACaptureThatIsRefusedInTheMiddle: what was found in front of that place is told and stays, and it is said where it ends.
+func TestACaptureThatIsRefusedInTheMiddle(t *testing.T) {
+	dir, f := t.TempDir(), intFrame(t, 1)
+	path := classic(t, filepath.Join(dir, "in"), 65535, []int64{0, 1, 2, 3}, f, f, f, f)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary.LittleEndian.PutUint32(b[24+2*(16+len(f))+8:], 1<<27) // the third packet's length
+	conf := write(t, filepath.Join(dir, "c.hcl"), offline("udp_port = 5000"))
+	out, reports := filepath.Join(dir, "out"), filepath.Join(dir, "reports")
+	stdout, stderr, code := intsink(t, "replay", "--config", conf, "--in", write(t, path, string(b)), "--out", out, "--reports", reports)
+	if want := "packet 3: a record of 134217728 bytes: the file is damaged: what is told, " + out + " and " + reports + " end in front of it"; code != 1 || !strings.Contains(stderr, want) {
+		t.Errorf("exit code %d, %s; want %s", code, stderr, want)
+	}
+	if s := lastLine(t, stdout); s.Received != 2 || len(packetsOf(t, out)) != 2 || len(packetsOf(t, reports)) == 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // TestFramesThatDPDKCannotCarry: they are left out and counted, never cut. A frame that it can carry is read
 // whole, and plan says the same, though it is longer than the snap length in the capture's header.
 func TestFramesThatDPDKCannotCarry(t *testing.T) {

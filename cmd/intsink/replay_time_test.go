@@ -46,8 +46,7 @@ collector "second" { address = "192.0.2.11:8555" }
 	}
 }
 
-// TestTimeNeverRunsBackwards: a packet that is behind time, or far ahead, mutes
-// no event of those behind it.
+// TestTimeNeverRunsBackwards: a packet that is behind time mutes no event of those behind it.
 func TestTimeNeverRunsBackwards(t *testing.T) {
 	const n = 200
 	frames := make([][]byte, n)
@@ -55,10 +54,9 @@ func TestTimeNeverRunsBackwards(t *testing.T) {
 		frames[i] = intFrame(t, i)
 	}
 	for name, at := range map[string]func(i int) int64{
-		"the first ahead":     func(i int) int64 { return map[bool]int64{true: 1e9, false: int64(i)}[i == 0] },
-		"the first far ahead": func(i int) int64 { return map[bool]int64{true: 1e18, false: int64(i)}[i == 0] },
-		"every other behind":  func(i int) int64 { return int64(1e6 + i*10000 - i%2*15000) },
-		"ever earlier":        func(i int) int64 { return int64((n - i) * 1e9) },
+		"the first ahead":    func(i int) int64 { return map[bool]int64{true: 1e9, false: int64(i)}[i == 0] },
+		"every other behind": func(i int) int64 { return int64(1e6 + i*10000 - i%2*15000) },
+		"ever earlier":       func(i int) int64 { return int64((n - i) * 1e9) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			times := make([]int64, n)
@@ -73,6 +71,91 @@ func TestTimeNeverRunsBackwards(t *testing.T) {
 				t.Errorf("%s: OUT runs backwards: %v", name, got)
 			}
 		})
+	}
+}
+
+// TestTimesThatAreNotShared: one time that the packets behind do not share is a bad one; time goes on where the clock is
+// set back, and where it is set right again. A gap is a gap.
+func TestTimesThatAreNotShared(t *testing.T) {
+	const n, s, hour, day = 60, int64(1e9), 3600 * int64(1e9), 24 * 3600 * int64(1e9)
+	frames := make([][]byte, n)
+	for i := range frames {
+		frames[i] = intFrame(t, i)
+	}
+	plain := func(i int) int64 { return int64(i) * s / 10 }
+	for name, c := range map[string]struct {
+		at, want func(i int) int64
+		said     string
+	}{
+		"one in the future": {
+			func(i int) int64 { return plain(i) + day*toInt(i == 30) },
+			func(i int) int64 { return plain(i) - s/10*toInt(i == 30) }, "1 of 60 packets have a time that those behind them do not share"},
+		"the first and the last": {
+			func(i int) int64 { return plain(i) + day*toInt(i == 0 || i == n-1) },
+			func(i int) int64 { return plain(i) + s/10*toInt(i == 0) - s/10*toInt(i == n-1) }, "2 of 60 packets have a time that"},
+		"the first without a clock": {
+			func(i int) int64 { return plain(i) - 1_000_000*s*toInt(i == 0) },
+			func(i int) int64 { return plain(i) + s/10*toInt(i == 0) }, "1 of 60 packets have a time that"},
+		"set back": {
+			func(i int) int64 { return plain(i) - hour*toInt(i >= 30) },
+			func(i int) int64 { return plain(i) - s/10*toInt(i >= 30) }, "its clock was set back 1 time, by 59m59.9s at most"},
+		"set back and right again": {
+			func(i int) int64 { return plain(i) - hour*toInt(i >= 20 && i < 40) },
+			func(i int) int64 { return plain(i) - s/10*toInt(i >= 20 && i < 40) }, "its clock was set back 1 time, by"},
+		"two clocks": {
+			func(i int) int64 { return plain(i) - 10*s*int64(i%2) },
+			func(i int) int64 { return plain(i - i%2) }, "have an earlier time than one before them"},
+		"a gap": {
+			func(i int) int64 { return plain(i) + hour*toInt(i >= 30) },
+			func(i int) int64 { return plain(i) + hour*toInt(i >= 30) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			times, want := make([]int64, n), make([]int64, n)
+			for i := range times {
+				times[i], want[i] = c.at(i), c.want(i)
+			}
+			path := classic(t, filepath.Join(t.TempDir(), "in"), 65535, times, frames...)
+			r := replayFile(t, path, "")
+			if got := timesOf(r.out); !slices.Equal(got, want) || !strings.Contains(r.stderr, c.said) || (c.said == "") != (r.stderr == "") {
+				t.Errorf("%v\n%v\n%q, want %q", got, want, r.stderr, c.said)
+			}
+			if _, stderr := planned(t, path, ""); !strings.Contains(stderr, c.said) {
+				t.Errorf("plan says %q", stderr)
+			}
+		})
+	}
+}
+
+func toInt(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// TestNobodyCanTell: nothing is acquitted where time stands, or where no hop told enough.
+func TestNobodyCanTell(t *testing.T) {
+	frames := make([][]byte, 500)
+	for i := range frames {
+		frames[i] = intFrame(t, i%5)
+	}
+	for name, c := range map[string]struct {
+		step int64
+		n    int
+		want string
+	}{
+		"time stands":     {0, 200, "all packets have the same time"},
+		"too few packets": {1e9, 50, "no hop told 64 latencies"},
+		"enough":          {1e9, 500, ""},
+	} {
+		times := make([]int64, c.n)
+		for i := range times {
+			times[i] = int64(i) * c.step
+		}
+		r := replayFile(t, classic(t, filepath.Join(t.TempDir(), "in"), 65535, times, frames[:c.n]...), "")
+		if r.code != 0 || !strings.Contains(r.summary.Unknown, c.want) || (c.want == "") != (r.summary.Unknown == "") {
+			t.Errorf("%s: %q, want %q; %q", name, r.summary.Unknown, c.want, r.stderr)
+		}
 	}
 }
 

@@ -107,7 +107,8 @@ func planOf(c *conf.Config, config string, open func() (*pcapfile.Reader, error)
 	if look != nil {
 		look(p)
 	}
-	if err := errors.Join(err, p.close()); err != nil {
+	p.close()
+	if err != nil {
 		return nil, cli.Failed(fmt.Errorf("%s: %w", in.Path, err))
 	}
 	in.Warn(warnings)
@@ -120,6 +121,7 @@ func planOf(c *conf.Config, config string, open func() (*pcapfile.Reader, error)
 func (p *planner) warn(w io.Writer) {
 	p.in.WarnPackets(w, p.tooLong, simulate.TooLong)
 	p.in.WarnPackets(w, p.Backwards, simulate.Backwards)
+	p.timed.Warn(w)
 	switch {
 	case p.in.Packets == 0:
 		fmt.Fprintf(w, "warning: %s: there is no packet in it\n", p.in.Path)

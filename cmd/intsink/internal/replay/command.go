@@ -3,6 +3,8 @@
 package replay
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -48,9 +50,9 @@ func replay(stdout io.Writer, c *conf.Config, f Options) error {
 		return err
 	}
 	defer in.Close()
-	r, err := write(c, f, plain.Path, in)
-	if err != nil {
-		return err
+	r, unwritten := write(c, f, plain.Path, in)
+	if r == nil {
+		return unwritten
 	}
 	plain.Warn(os.Stderr)
 	in.Warn(os.Stderr)
@@ -61,11 +63,20 @@ func replay(stdout io.Writer, c *conf.Config, f Options) error {
 			p.Todo = p.Todo[:i]
 		}
 	}
-	return r.PrintSummary(stdout, &r.counters, r.WatchFlows(c), wrong.Items, top.Paragraphs(wrong.Items, wrong.Looked.At, names.Of(&c.Names)))
+	err = r.PrintSummary(stdout, &r.counters, r.WatchFlows(c), wrong.Items, top.Paragraphs(wrong.Items, wrong.Looked.At, names.Of(&c.Names)))
+	return errors.Join(err, unwritten, r.ended(f))
 }
 
-// write takes the packets of in, the capture at path, through the worker, and writes both files,
-// or none.
+// ended is where the answer and both files end, unless it is with the capture.
+func (r *replayer) ended(f Options) error {
+	if r.short == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: what is told, %s and %s end in front of it", r.short, f.Out, f.Reports)
+}
+
+// write takes the packets of in, the capture at path, through the worker, and writes both files. Where one of them
+// cannot be written, none stays, and r is what was found in all packets nevertheless; nil: nothing was.
 func write(c *conf.Config, f Options, path string, in *pcapfile.Reader) (r *replayer, err error) {
 	var files pcapfile.Outputs
 	out, err := files.Create(f.Out)
@@ -82,12 +93,10 @@ func write(c *conf.Config, f Options, path string, in *pcapfile.Reader) (r *repl
 	}
 	r = newReplayer(c, source, in, out.Capture, reports.Capture)
 	in.ShowProgress(os.Stderr, in.Path)
-	err = r.run()
+	r.run()
 	r.counters = r.Snapshot()
 	r.network.End()
 	r.Release()
-	if e := source.close(); err == nil {
-		err = e
-	}
-	return r, files.Finish(err)
+	source.close()
+	return r, files.Finish(nil)
 }

@@ -4,7 +4,7 @@
 package replay
 
 import (
-	"fmt"
+	"os"
 
 	"intsink/cmd/intsink/internal/simulate"
 	"intsink/conf"
@@ -95,8 +95,9 @@ func (p *pcapPort) Exchange(_ *mbuf.Vec, _ int, rx *mbuf.Vec) (sent, received in
 	return 0, p.RxBurst(rx)
 }
 
-// close frees packets that were received and not handed over, and stops EAL.
-func (p *pcapPort) close() error {
+// close frees packets that were received and not handed over, and stops EAL. Mbufs that did not come back are a fault of
+// intsink, which is said; what was found in the capture is as right as it was.
+func (p *pcapPort) close() {
 	for p.next < p.n {
 		p.skip()
 	}
@@ -106,8 +107,5 @@ func (p *pcapPort) close() error {
 	p.pool.Free()
 	p.reportPool.Free()
 	eal.Cleanup()
-	if leaked != 0 {
-		return fmt.Errorf("%d mbufs did not return to their pools", leaked)
-	}
-	return nil
+	simulate.WarnLeaked(os.Stderr, leaked)
 }

@@ -1,5 +1,5 @@
-// replayer: takes each packet of a capture through the worker at its time; captureSink, the
-// host side, writes OUT.
+// replayer: takes each packet of a capture through the worker at its time, as far as the capture can be read;
+// captureSink, the host side, writes OUT.
 
 package replay
 
@@ -23,17 +23,19 @@ type replayer struct {
 	*simulate.Worker
 	source  *pcapPort
 	in      *pcapfile.Reader
+	timed   *simulate.Timed
 	out     *file.Capture
 	reports *file.Capture
 	network *simulate.NetworkLook
 	frames  []simulate.Frame // per collector
 
-	tooLong  int // packets that were left out
+	tooLong  int   // packets that were left out
+	short    error // why the packets from one on were not taken; nil: all were
 	counters engine.Counters
 }
 
 func newReplayer(c *conf.Config, source *pcapPort, in *pcapfile.Reader, out, reports *file.Capture) *replayer {
-	r := &replayer{source: source, in: in, out: out, reports: reports}
+	r := &replayer{source: source, in: in, timed: simulate.NewTimed(in), out: out, reports: reports}
 	for i := range c.Collectors {
 		r.frames = append(r.frames, simulate.FrameOf(&c.Collectors[i]))
 	}
@@ -44,39 +46,25 @@ func newReplayer(c *conf.Config, source *pcapPort, in *pcapfile.Reader, out, rep
 	return r
 }
 
-// run takes every packet of the capture through the worker.
-func (r *replayer) run() error {
-	err := r.packets()
+// run takes every packet of the capture through the worker. Where a file has no room for more, the rest still
+// counts for the answer.
+func (r *replayer) run() {
+	r.short = r.packets()
 	r.Close()
 	r.Drain()
-	if err == nil {
-		err = r.written()
-	}
-	return err
-}
-
-// written is the first error of a write to either file.
-func (r *replayer) written() error {
-	if err := r.out.Err(); err != nil {
-		return err
-	}
-	return r.reports.Err()
 }
 
 func (r *replayer) packets() error {
 	for {
-		if err := r.written(); err != nil {
-			return err
-		}
-		p, err := r.in.Next()
+		p, err := r.timed.Next()
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("packet %d: %w", r.in.Packets+1, err)
+			return fmt.Errorf("packet %d: %w", r.timed.Packets+1, err)
 		}
 		if err := r.packet(&p); err != nil {
-			return fmt.Errorf("packet %d: %w", r.in.Packets, err)
+			return fmt.Errorf("packet %d: %w", r.timed.Packets, err)
 		}
 	}
 }
@@ -108,6 +96,7 @@ func (r *replayer) packet(p *pcapfile.Packet) error {
 func (r *replayer) warn(w io.Writer) {
 	r.in.WarnPackets(w, r.tooLong, simulate.TooLong)
 	r.in.WarnPackets(w, r.Backwards, simulate.Backwards)
+	r.timed.Warn(w)
 }
 
 // captureSink is the host side of the link: it writes what the worker

@@ -6,6 +6,7 @@ package simulate
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -37,6 +38,13 @@ type Worker struct {
 	Backwards  int          // packets with an earlier time than one before them
 	Unmarked   *Unmarked    // whoever reads the capture shows it each frame
 	look       *NetworkLook // nil: nobody looks
+}
+
+// WarnLeaked says that mbufs did not return to their pools, which is a fault of intsink: what was found is right nevertheless.
+func WarnLeaked(w io.Writer, mbufs int) {
+	if mbufs != 0 {
+		fmt.Fprintf(w, "warning: %d mbufs did not return to their pools: this is a fault of intsink, please report it; the answer is complete\n", mbufs)
+	}
 }
 
 // FlowsOfWatch are the new flows that a watch took; of those that none took it is empty.

@@ -3,6 +3,7 @@
 package simulate
 
 import (
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/conf"
 	"intsink/engine/aside/inspect"
+	"intsink/engine/usual"
 )
 
 // lookEvery is how often it is looked whether something is wrong, in time of the capture.
@@ -25,6 +27,8 @@ type NetworkLook struct {
 	known    *network.Known        // when it was asked
 	next     int64
 	notices  []inspect.Notice
+
+	Unknown string // of what nobody can tell at the end whether it was wrong; "": everything was looked at
 }
 
 // maxNotices is how many reports are taken up at a time.
@@ -77,6 +81,7 @@ func (l *NetworkLook) judge() {
 func (l *NetworkLook) End() {
 	w := l.worker
 	w.sealed = func(*SealedReport) {}
+	stands := w.Now <= w.Begin
 	l.observe()
 	for asked := false; ; w.Now += tick {
 		w.Tick(w.Now)
@@ -84,6 +89,9 @@ func (l *NetworkLook) End() {
 		if l.question != nil && l.question.Done() {
 			l.judge()
 			if asked {
+				l.Unknown = w.unknown(stands)
+				w.Close()
+				w.Drain()
 				return
 			}
 		}
@@ -92,6 +100,22 @@ func (l *NetworkLook) End() {
 			asked = true
 		}
 	}
+}
+
+// unknown says of what nobody can tell whether it was wrong, for want of time, of latencies or of packets.
+func (w *Worker) unknown(stands bool) string {
+	usually := w.Usual()
+	hops, _ := usually.Places(usual.Hop)
+	_, _, enough := usually.Typical(usual.Hop)
+	switch {
+	case stands:
+		return "all packets have the same time, so that nobody can tell what changed"
+	case enough == 0:
+		return fmt.Sprintf("nobody can tell what is slow: no hop told %d latencies in the samples that are taken of packets, so that none has a usual one", usual.Few)
+	case enough < hops:
+		return fmt.Sprintf("of %d of %d hops nobody can tell whether they are slow: fewer than %d of their packets were among the samples", hops-enough, hops, usual.Few)
+	}
+	return ""
 }
 
 // tick is how often a worker takes up a question.

@@ -24,7 +24,8 @@ type Summary struct {
 	Dropped   map[string]uint64 `json:"dropped"`
 	Reports   map[string]uint64 `json:"reports"`
 
-	Problems []*problem.Problem `json:"problems"` // of the network, as GET /api/v1/problems lists them
+	Problems []*problem.Problem `json:"problems"`          // of the network, as GET /api/v1/problems lists them
+	Unknown  string             `json:"unknown,omitempty"` // where nobody can tell whether something was wrong
 }
 
 // PrintSummary prints the counters of the first link, which is all that replay
@@ -32,7 +33,7 @@ type Summary struct {
 func (r *Worker) PrintSummary(w io.Writer, c *engine.Counters, watches []FlowsOfWatch, wrong []*problem.Problem, lines []string) error {
 	l := &c.Links[0]
 	d := &l.Direction[burst.ToHost]
-	s := Summary{Received: d.Received, Forwarded: d.Forwarded, Dropped: map[string]uint64{}, Reports: map[string]uint64{}, Problems: wrong}
+	s := Summary{Received: d.Received, Forwarded: d.Forwarded, Dropped: map[string]uint64{}, Reports: map[string]uint64{}, Problems: wrong, Unknown: r.look.Unknown}
 	for r, n := range d.Dropped {
 		if n > 0 {
 			s.Dropped[burst.DropReason(r).String()] = n
@@ -48,7 +49,7 @@ func (r *Worker) PrintSummary(w io.Writer, c *engine.Counters, watches []FlowsOf
 		fmt.Fprint(w, "problems   nobody can tell: ")
 		r.Unmarked.Explain(w)
 	} else {
-		fmt.Fprintf(w, "problems   %s\n", problemCount(wrong))
+		fmt.Fprintf(w, "problems   %s\n", problemCount(wrong, s.Unknown))
 	}
 	for _, line := range lines {
 		fmt.Fprintln(w, line)
@@ -56,15 +57,20 @@ func (r *Worker) PrintSummary(w io.Writer, c *engine.Counters, watches []FlowsOf
 	return json.NewEncoder(w).Encode(s)
 }
 
-// problemCount says how many problems there were, and how many last.
-func problemCount(all []*problem.Problem) string {
+// problemCount says how many problems there were, and how many last; unknown is where nobody can tell.
+func problemCount(all []*problem.Problem, unknown string) string {
 	last := 0
 	for _, p := range all {
 		if p.Until == nil {
 			last++
 		}
 	}
-	if len(all) == 0 {
+	switch {
+	case len(all) > 0 && unknown != "":
+		return fmt.Sprintf("%d, of which %d at the end; there may be more: %s", len(all), last, unknown)
+	case unknown != "":
+		return "none found, but " + unknown
+	case len(all) == 0:
 		return "none: nothing in the network was far from what it did before"
 	}
 	return fmt.Sprintf("%d, of which %d at the end", len(all), last)
