@@ -13,7 +13,7 @@ import (
 
 // Listen opens the unix socket at path, which only its owner can reach. It replaces a socket that
 // an earlier process left, but not one that somebody answers on.
-func Listen(path string) (net.Listener, error) {
+func Listen(path string) (*SocketListener, error) {
 	if c, err := net.Dial("unix", path); err == nil {
 		c.Close()
 		return nil, fmt.Errorf("%s: another process listens there", path)
@@ -26,14 +26,38 @@ func Listen(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return peerListener{l}, nil
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // by then it may be another one's
+	file, err := os.Lstat(path)
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
+	return &SocketListener{l, path, file}, nil
 }
 
-// peerListener gives its connections the address of the process at the other end.
-type peerListener struct{ net.Listener }
+// SocketListener gives its connections the address of the process at the other end.
+type SocketListener struct {
+	net.Listener
+	path string
+	file os.FileInfo
+}
+
+// Lost tells whether the socket is at its path no more, so that nobody finds it: it was removed, or another one has its place.
+func (l *SocketListener) Lost() bool {
+	now, err := os.Lstat(l.path)
+	return err != nil || !os.SameFile(now, l.file) || !now.ModTime().Equal(l.file.ModTime())
+}
+
+// Close implements net.Listener.
+func (l *SocketListener) Close() error {
+	if !l.Lost() {
+		os.Remove(l.path)
+	}
+	return l.Listener.Close()
+}
 
 // Accept implements net.Listener.
-func (l peerListener) Accept() (net.Conn, error) {
+func (l *SocketListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err

@@ -50,9 +50,9 @@ type Writes struct {
 	strangers atomic.Uint64 // requests of who has shown no right
 
 	mu   sync.Mutex
-	last []Write      // the last keptWrites, the oldest first
-	told time.Time    // when a line about strangers was written last
-	next [4]time.Time // when the next write would be due if they came evenly: over TCP, on the socket; of those who may not write, likewise
+	last [numRings][]Write // the last keptWrites of each, the oldest first
+	told time.Time         // when a line about strangers was written last
+	next [4]time.Time      // when the next write would be due if they came evenly: over TCP, on the socket; of those who may not write, likewise
 }
 
 // NewWrites makes a Writes that logs to log.
@@ -105,8 +105,30 @@ func (w *Writes) done(who string, r *http.Request, out *Outcome) {
 	w.audit("api: write", args...)
 }
 
-// keptWrites is how many writes the status shows.
+// keptWrites is how many writes of each ring the status shows.
 const keptWrites = 100
+
+// The rings of writes that are kept: who is refused, over and over, pushes out nothing that was done, and who has a token
+// nothing of who is on the machine.
+const (
+	doneHere   = iota // on the socket
+	doneRemote        // over TCP
+	notDone           // asked for by who may write
+	notAllowed        // by who may not
+	numRings
+)
+
+func ringOf(r *http.Request, out *Outcome) int {
+	switch {
+	case out.Result == WriteForbidden:
+		return notAllowed
+	case out.Result != WriteOK:
+		return notDone
+	case onSocket(r):
+		return doneHere
+	}
+	return doneRemote
+}
 
 // Write is one write that was tried.
 type Write struct {
@@ -124,17 +146,20 @@ func (w *Writes) keep(who string, r *http.Request, out *Outcome) {
 	detail = strings.ToValidUTF8(detail[:min(len(detail), maxDetail)], "")
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.last) == keptWrites {
-		w.last = append(w.last[:0], w.last[1:]...)
+	ring := &w.last[ringOf(r, out)]
+	if len(*ring) == keptWrites {
+		*ring = append((*ring)[:0], (*ring)[1:]...)
 	}
-	w.last = append(w.last, Write{w.now().UTC(), who, r.Method + " " + r.URL.Path, out.Result.String(), detail})
+	*ring = append(*ring, Write{w.now().UTC(), who, r.Method + " " + r.URL.Path, out.Result.String(), detail})
 }
 
 // Last returns the last writes, the oldest first.
 func (w *Writes) Last() []Write {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.last)
+	all := slices.Concat(w.last[:]...)
+	slices.SortStableFunc(all, func(a, b Write) int { return a.Time.Compare(b.Time) })
+	return all
 }
 
 // audit writes a line whatever the level of the log is: what is done by the API is not to be hidden by it.

@@ -224,7 +224,7 @@ func TestListenReplacesWhatIsLeft(t *testing.T) {
 	if _, err := Listen(path); err == nil {
 		t.Error("a second process listens on the same socket")
 	}
-	l.(peerListener).Listener.(interface{ SetUnlinkOnClose(bool) }).SetUnlinkOnClose(false)
+	l.Listener.Close() // as a process that ends
 	l.Close()
 	if l, err = Listen(path); err != nil {
 		t.Fatalf("after the first process ended: %v", err)
@@ -240,19 +240,44 @@ func TestListenReplacesWhatIsLeft(t *testing.T) {
 	}
 }
 
-// TestTheLastWritesAreKept: a hundred, those that were refused too, with the beginning of what was wrong.
+// TestTheLastWritesAreKept: a hundred that were done, whatever is refused meanwhile or done over TCP, and what was refused last,
+// with the beginning of what was wrong.
 func TestTheLastWritesAreKept(t *testing.T) {
-	_, s, _ := server()
+	sink, s, _ := server()
+	secret := sha256.Sum256([]byte("secret"))
+	sink.config.HTTP.Tokens = []conf.Token{{Name: "w", SHA256: hex.EncodeToString(secret[:]), Role: conf.WriteRole}}
 	now := time.Unix(1000, 0)
 	s.Writes.now = func() time.Time { return now }
-	for range keptWrites {
+	mux := http.NewServeMux()
+	s.Register(mux)
+	remote := func(body string) {
+		r := httptest.NewRequest("POST", "/api/v1/reload", strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer secret")
+		mux.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	for range 2 * keptWrites {
 		now = now.Add(time.Minute)
 		post(s, &peer{0, 7})
 	}
-	post(s, &peer{1000, 8})
+	for range 2 * keptWrites {
+		now = now.Add(time.Minute)
+		remote("")
+		remote("no JSON")
+		post(s, &peer{1000, 8})
+	}
 	all := s.Writes.Last()
-	if len(all) != keptWrites || all[0].Result != "ok" || !all[0].Time.Equal(time.Unix(1000, 0).Add(2*time.Minute)) {
-		t.Errorf("%d, the first is %+v", len(all), all[0])
+	counts := map[string]int{}
+	for _, w := range all {
+		who, _, _ := strings.Cut(w.Who, " pid")
+		counts[who[:min(len(who), 10)]+" "+w.Result]++
+	}
+	for what, n := range counts {
+		if n != keptWrites {
+			t.Errorf("%d writes %s are kept", n, what)
+		}
+	}
+	if len(counts) != 4 || counts["unix uid 0 ok"] != keptWrites || !all[0].Time.Equal(time.Unix(1000, 0).Add((keptWrites+1)*time.Minute)) {
+		t.Errorf("%v, the first is %+v", counts, all[0])
 	}
 	last := all[len(all)-1]
 	if last.Who != "unix uid 1000 pid 8" || last.What != "POST /api/v1/reload" || last.Result != "forbidden" || len(last.Detail) == 0 || len(last.Detail) > maxDetail {

@@ -50,7 +50,8 @@ type serving struct {
 	place
 	listener net.Listener
 	server   *http.Server
-	cancel   context.CancelFunc // of event streams
+	cancel   context.CancelFunc      // of event streams
+	socket   *control.SocketListener // nil: it is an address
 }
 
 // placesOf returns the addresses and sockets of h that are not off.
@@ -88,7 +89,7 @@ func (s *Servers) Change(h conf.HTTP, adopt func()) {
 	s.wanted = placesOf(&h)
 	var kept, opened []*serving
 	for _, o := range s.open {
-		if slices.Contains(s.wanted, o.place) {
+		if slices.Contains(s.wanted, o.place) && !o.lost() {
 			kept = append(kept, o)
 		} else {
 			o.close()
@@ -152,6 +153,12 @@ func (s *Servers) recheck() {
 func (s *Servers) tryAgain() {
 	s.recheck()
 	s.mu.Lock()
+	s.open = slices.DeleteFunc(s.open, func(o *serving) bool {
+		if o.lost() {
+			o.close()
+		}
+		return o.lost()
+	})
 	missing := s.missing()
 	s.mu.Unlock()
 	for _, p := range missing {
@@ -192,9 +199,13 @@ func (p *place) failed(err error) error {
 // start opens p; who connects waits until it is served.
 func (s *Servers) start(p place) (*serving, error) {
 	open, handler, write := listenTCP, s.all, writePatience
+	var socket *control.SocketListener
 	switch p.name {
 	case socketName:
-		open = control.Listen
+		open = func(path string) (_ net.Listener, err error) {
+			socket, err = control.Listen(path)
+			return socket, err
+		}
 	case "http.pprof":
 		handler, write = profiles(), 0
 		if s.source.Control != nil {
@@ -211,13 +222,16 @@ func (s *Servers) start(p place) (*serving, error) {
 		return nil, p.failed(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	o := &serving{p, l, newServer(handler, write), cancel}
+	o := &serving{p, l, newServer(handler, write), cancel, socket}
 	if s.source.Control != nil {
 		s.source.Control.Follow(o.server)
 	}
 	o.server.BaseContext = func(net.Listener) context.Context { return ctx }
 	return o, nil
 }
+
+// lost tells whether o is a socket that nobody finds any more: a cleaner of /run, or a hand, has removed it.
+func (o *serving) lost() bool { return o.socket != nil && o.socket.Lost() }
 
 // serve answers requests until close.
 func (o *serving) serve() {

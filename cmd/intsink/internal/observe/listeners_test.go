@@ -192,6 +192,31 @@ func TestWhatCannotBeOpenedIsTriedAgain(t *testing.T) {
 	try("socket")
 	os.Mkdir(dir, 0o700)
 	try()
+	connects := func() {
+		t.Helper()
+		c, err := net.Dial("unix", socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+	}
+	connects()
+	os.Remove(socket)
+	try()
+	connects()
+	os.Remove(socket)
+	s.Change(conf.HTTP{Listen: listen, TLS: files, Pprof: pprof, Socket: socket}, func() {}) // as SIGHUP does
+	connects()
+	os.Remove(socket)
+	other, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	try("socket")
+	connects() // the other one's stays
+	other.Close()
+	try()
+	connects()
 	_, port, _ := net.SplitHostPort(pprof)
 	s.Change(conf.HTTP{Listen: "localhost:" + port}, func() {})
 	try()

@@ -21,7 +21,7 @@ type Status struct {
 	Mode       *Mode             `json:"mode"`   // null: always full
 	Config     *Config           `json:"config"` // null: there is no file that could be read again
 	Degraded   []Degraded        `json:"degraded"`
-	Writes     []Write           `json:"writes"` // the last 100 requests to change something, the oldest first
+	Writes     []Write           `json:"writes"` // the last 100 requests that changed something on the socket, as many over TCP, and that were refused; the oldest first
 	Links      []Link            `json:"links"`
 	Events     map[string]uint64 `json:"events"`     // entered, reported or not
 	Suppressed map[string]uint64 `json:"suppressed"` // withheld by a rate, an interval or a quota
