@@ -22,22 +22,36 @@ const (
 
 // change is one entry. Its fields are exported for the file that keeps it over a restart.
 type change struct {
+	Known    bool      `json:",omitempty"` // the node that the flows come from was
 	At       time.Time // of the first
 	From, To inspect.Path
 	Count    int      // flows
 	Flows    []string // some of them
 }
 
-// ring keeps the last changes.
+// ring keeps the last changes, those of each node that flows come from apart: where there are too many, the one that has most of
+// them loses its oldest. All nodes that are not known are one, so that made-up ones take no room from others.
 type ring struct {
-	all  []change
-	next int // place of the next entry, once all is full
+	of map[uint32][]change // by node, the oldest first
+	n  int
 }
 
-// add takes up the change of one flow.
-func (r *ring) add(now time.Time, flow string, from, to *inspect.Path) {
-	for i := 1; i <= min(len(r.all), 64); i++ { // the last ones
-		c := r.back(i)
+// strangers is who has the changes of flows that come from nodes that are not known.
+const strangers = unknown
+
+// comesFrom is the node that flows on a path come from, strangers where it is not known.
+func (x *Network) comesFrom(p *inspect.Path, now time.Time) uint32 {
+	if way := p.Known(); len(way) > 0 && x.isKnown(way[0].Node, now) {
+		return way[0].Node
+	}
+	return strangers
+}
+
+// add takes up the change of one flow, which comes from a node, or from strangers.
+func (r *ring) add(now time.Time, origin uint32, flow string, from, to *inspect.Path) {
+	mine := r.of[origin]
+	for i := len(mine) - 1; i >= max(len(mine)-64, 0); i-- { // the last ones
+		c := &mine[i]
 		if now.Sub(c.At) > together {
 			break
 		}
@@ -49,13 +63,38 @@ func (r *ring) add(now time.Time, flow string, from, to *inspect.Path) {
 			return
 		}
 	}
-	c := change{now, *from, *to, 1, []string{flow}}
-	if len(r.all) < ringSize {
-		r.all = append(r.all, c)
+	r.put(origin, change{origin != strangers, now, *from, *to, 1, []string{flow}})
+}
+
+// put adds an entry.
+func (r *ring) put(origin uint32, c change) {
+	if r.of == nil {
+		r.of = map[uint32][]change{}
+	}
+	r.of[origin] = append(r.of[origin], c)
+	if r.n++; r.n <= ringSize {
 		return
 	}
-	r.all[r.next] = c
-	r.next = (r.next + 1) % ringSize
+	most := origin
+	for other, all := range r.of {
+		if len(all) > len(r.of[most]) {
+			most = other
+		}
+	}
+	r.of[most][0] = change{} // its flows are garbage now
+	r.of[most] = r.of[most][1:]
+	r.n--
+}
+
+// all are the entries, the newest first.
+func (r *ring) all() (all []*change) {
+	for _, of := range r.of {
+		for i := range slices.Backward(of) {
+			all = append(all, &of[i])
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *change) int { return b.At.Compare(a.At) })
+	return all
 }
 
 // EachChange shows the last changes of paths to see, the newest first, until that returns false: when, some of the flows, and
@@ -63,23 +102,20 @@ func (r *ring) add(now time.Time, flow string, from, to *inspect.Path) {
 func (x *Network) EachChange(see func(at time.Time, flows []string, from, to *inspect.Path) bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for i := 1; i <= len(x.changes.all); i++ {
-		if c := x.changes.back(i); !see(c.At, c.Flows, &c.From, &c.To) {
+	for _, c := range x.changes.all() {
+		if !see(c.At, c.Flows, &c.From, &c.To) {
 			return
 		}
 	}
 }
 
-// back is the entry that is the n-th from the end.
-func (r *ring) back(n int) *change { return &r.all[(r.next+len(r.all)-n)%len(r.all)] }
-
 // EncodeChanges returns the last changes of paths, the oldest first, as JSON for a file.
 func (x *Network) EncodeChanges() []byte {
 	x.mu.Lock()
-	r := &x.changes
-	all := slices.Concat(r.all[r.next:], r.all[:r.next])
-	for i := range all {
-		all[i].Flows = slices.Clone(all[i].Flows)
+	var all []change
+	for _, c := range slices.Backward(x.changes.all()) {
+		all = append(all, *c)
+		all[len(all)-1].Flows = slices.Clone(c.Flows)
 	}
 	x.mu.Unlock()
 	b, _ := json.Marshal(all) // numbers, times and strings: it does not fail
@@ -96,7 +132,14 @@ func (x *Network) DecodeChanges(b []byte, now time.Time) error {
 	all = slices.DeleteFunc(all, func(c change) bool { return c.At.After(now) })
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.changes = ring{all: all[max(len(all)-ringSize, 0):]}
+	x.changes = ring{}
+	for i := range all {
+		origin := uint32(strangers)
+		if way := all[i].From.Known(); all[i].Known && len(way) > 0 {
+			origin = way[0].Node
+		}
+		x.changes.put(origin, all[i])
+	}
 	return nil
 }
 
@@ -146,14 +189,13 @@ func (x *Network) serveChanges(w http.ResponseWriter, r *http.Request) {
 	}
 	x.mu.Lock()
 	items := []changeItem{}
-	for i := 1; i <= len(x.changes.all) && len(items) < limit; i++ {
-		c := x.changes.back(i)
-		if c.At.Before(since) {
+	for _, c := range x.changes.all() {
+		if c.At.Before(since) || len(items) == limit {
 			break
 		}
 		items = append(items, changeItem{c.At.UTC(), x.way(&c.From), x.way(&c.To), c.Count, slices.Clone(c.Flows)})
 	}
-	n := len(x.changes.all)
+	n := x.changes.n
 	x.mu.Unlock()
 	control.Answer(w, http.StatusOK, map[string]any{"items": items, "totals": map[string]int{"changes": n}})
 }

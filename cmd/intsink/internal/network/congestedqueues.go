@@ -14,8 +14,8 @@ import (
 	"intsink/engine/usual"
 )
 
-// maxQueues is how many interfaces with a congested queue are problems of their own.
-const maxQueues = 64
+// maxFull is how many interfaces with a congested queue are remembered: as many as there are in the tables.
+const maxFull = event.MaxQueues
 
 // congested is a queue in an episode, as all workers know it.
 type congested struct {
@@ -42,7 +42,7 @@ func (x *Network) queues(tables []*inspect.PendingQuery, k *Known, now time.Time
 			order = append(order, at)
 		}
 		full[at] = append(full[at], q)
-		if len(x.full) < maxNodes {
+		if len(x.full) < maxFull {
 			x.full[at] = now
 		}
 	}
@@ -51,10 +51,22 @@ func (x *Network) queues(tables []*inspect.PendingQuery, k *Known, now time.Time
 			delete(x.full, at)
 		}
 	}
-	for _, at := range order[:min(len(order), maxQueues)] {
-		signs = append(signs, queueSign(at, full[at]))
+	var found []found
+	for _, at := range order {
+		found = append(found, foundQueues(at, full[at]))
 	}
-	return signs, slow
+	return x.choose(problem.QueueCongested, found, now), slow
+}
+
+// foundQueues are an interface's congested queues. Their episodes have the most bytes where real packets wait.
+func foundQueues(at [2]uint64, all []congested) found {
+	bytes := uint64(0)
+	for i := range all {
+		if r := all[i].record; r != nil {
+			bytes += r.Bytes
+		}
+	}
+	return found{uint32(at[0] >> 32), bytes, func() problem.Sign { return queueSign(at, all) }}
 }
 
 // congested lists the queues that are in an episode, in order, and how many interfaces with such queues each node has

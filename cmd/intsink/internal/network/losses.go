@@ -14,29 +14,43 @@ import (
 type losses struct {
 	recent
 	packets uint64              // that were lost since it began
-	flows   map[string]lossFlow // that lost some; maxMoves at most
+	flows   map[string]lossFlow // that lost some; maxMoves at most, those on ways that are known first
 }
 
 // lossFlow has how many packets of a flow were lost and how many had arrived, at its first loss report and at its last one.
-type lossFlow struct{ lost, came, lostNow, cameNow uint64 }
+type lossFlow struct {
+	lost, came, lostNow, cameNow uint64
+	known                        bool // the nodes of its way are
+}
 
 // add takes up a report.
-func (l *losses) add(now time.Time, flow string, way []uint32, n *inspect.Notice) {
-	l.recent.add(now, flow, way)
+func (l *losses) add(now time.Time, flow string, way []uint32, known bool, n *inspect.Notice) {
+	l.recent.add(now, flow, way, known)
 	if l.count == 1 { // it began
 		l.packets, l.flows = 0, map[string]lossFlow{}
 	}
-	f, known := l.flows[flow]
+	f, counted := l.flows[flow]
 	switch {
-	case known && n.Lost >= f.lostNow: // also what no report got here of
+	case counted && n.Lost >= f.lostNow: // also what no report got here of
 		l.packets += n.Lost - f.lostNow
 	default:
 		l.packets += uint64(n.LostNow)
-		f = lossFlow{lost: n.Lost, came: n.Packets}
+		f = lossFlow{lost: n.Lost, came: n.Packets, known: known}
 	}
-	if f.lostNow, f.cameNow = n.Lost, n.Packets; known || len(l.flows) < maxMoves {
+	if f.lostNow, f.cameNow = n.Lost, n.Packets; counted || len(l.flows) < maxMoves || known && l.makePlace() {
 		l.flows[flow] = f
 	}
+}
+
+// makePlace forgets a flow on a way that is not known, and reports whether there was one.
+func (l *losses) makePlace() bool {
+	for flow, f := range l.flows {
+		if !f.known {
+			delete(l.flows, flow)
+			return true
+		}
+	}
+	return false
 }
 
 // enough is the least number of packets, lost and arrived, that share makes a percentage of.

@@ -25,19 +25,21 @@ const (
 type move struct {
 	at           time.Time
 	flow         string
+	origin       uint32   // that it comes from, as of a change
 	left, gained []uint32 // nodes that are on one of its ways only
 }
 
 // move takes up that a flow has another path.
 func (x *Network) move(now time.Time, flow string, was, is *inspect.Path) {
 	from, to := nodesOf(was), nodesOf(is)
-	x.changes.add(now, flow, was, is)
-	m := move{now, flow, without(from, to), without(to, from)}
+	origin := x.comesFrom(was, now)
+	x.changes.add(now, origin, flow, was, is)
+	m := move{now, flow, origin, without(from, to), without(to, from)}
 	if x.returns(now, m.gained) {
 		m.left = nil // what it left was the way around
 	}
 	if len(x.moves) >= maxMoves {
-		x.moves = slices.Delete(x.moves, 0, maxMoves/4)
+		x.fewerMoves()
 	}
 	x.moves = append(x.moves, m)
 	for _, id := range m.left {
@@ -55,6 +57,25 @@ func (x *Network) move(now time.Time, flow string, was, is *inspect.Path) {
 			n.sight(now)
 		}
 	}
+}
+
+// fewerMoves forgets the older half of those that come from the node that most of them come from.
+func (x *Network) fewerMoves() {
+	of, most := map[uint32]int{}, uint32(strangers)
+	for i := range x.moves {
+		origin := x.moves[i].origin
+		if of[origin]++; of[origin] > of[most] {
+			most = origin
+		}
+	}
+	n := (of[most] + 1) / 2
+	x.moves = slices.DeleteFunc(x.moves, func(m move) bool {
+		goes := m.origin == most && n > 0
+		if goes {
+			n--
+		}
+		return goes
+	})
 }
 
 // returns takes up that a flow comes to these nodes, and reports whether flows have left one of them lately: then it goes back

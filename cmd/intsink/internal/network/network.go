@@ -10,6 +10,7 @@
 //	changes.go          the ring of path changes, GET /api/v1/changes
 //	nodes.go            GET /api/v1/nodes
 //	congestedqueues.go  congested queues, with who fills them and who waits
+//	standing.go         how long nodes are known, and what has room
 //	slow.go             hops and segments that take longer than usual
 //	signs.go            signs of all of it
 package network
@@ -19,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"intsink/cmd/intsink/internal/problem"
 	"intsink/engine"
 	"intsink/engine/aside/inspect"
 	"intsink/engine/episode"
@@ -43,26 +45,32 @@ const late = event.Set(1<<event.HopLatency | 1<<event.EndToEnd | 1<<event.LinkLa
 
 // Network knows the nodes. Its methods are safe for concurrent use.
 type Network struct {
-	mu       sync.Mutex
-	nodes    map[uint32]*node
-	left     uint64 // nodes that there was no room for
-	moves    []move // of the last seconds
-	changes  ring
-	losses   losses
-	missed   uint64 // packets that the sink itself could not receive, so far
-	missedAt time.Time
-	hops     recent // of packets whose hop limit was reached
-	latency  sightings
-	full     map[[2]uint64]time.Time // when an interface was last seen with a congested queue
-	slow     []slowGroup             // of segments, at the last look
-	slowWays map[uint32][]hop        // through nodes, since they are slow
-	waiting  map[string][]string     // flows that take longer by what is slow, since it is
-	skews    map[uint32]skew         // of nodes
-	group    uint64                  // number of the last slowGroup
+	mu    sync.Mutex
+	nodes map[uint32]*node
+	left  uint64               // nodes of the last seconds that there is no room for
+	cut   map[problem.Kind]int // what there was no room for at this look
+
+	newcomers map[uint32]newcomer
+	moves     []move // of the last seconds
+	changes   ring
+	losses    losses
+	missed    uint64 // packets that the sink itself could not receive, so far
+	missedAt  time.Time
+	hops      recent                  // of packets whose hop limit was reached
+	latency   sightings               // on ways whose nodes are known, or, early on, on any
+	strange   sightings               // on others
+	full      map[[2]uint64]time.Time // when an interface was last seen with a congested queue
+	slow      []slowGroup             // of segments, at the last look
+	slowWays  map[uint32][]hop        // through nodes, since they are slow
+	waiting   map[string][]string     // flows that take longer by what is slow, since it is
+	skews     map[uint32]skew         // of nodes
+	group     uint64                  // number of the last slowGroup
 }
 
 // node is what is known of one.
 type node struct {
+	first  time.Time // when it was
+	stayed time.Time // since when it has the place of another one
 	seen   time.Time
 	gap    time.Duration // the longest between two sights, lately
 	sights int
@@ -83,6 +91,7 @@ type recent struct {
 	began time.Time
 	flows []string
 	ways  [][]uint32
+	known bool // all nodes of ways are
 }
 
 // New makes a Network that knows nothing yet.
@@ -106,13 +115,17 @@ func (x *Network) Observe(n *inspect.Notice) {
 		x.move(now, flow, &n.Was, &n.Path)
 	}
 	if n.Events.Has(event.Loss) {
-		x.losses.add(now, flow, way, n)
+		x.losses.add(now, flow, way, x.areKnown(way, now), n)
 	}
 	if n.Events.Has(event.HopLimit) {
-		x.hops.add(now, flow, way)
+		x.hops.add(now, flow, way, x.areKnown(way, now))
 	}
 	if n.Events&late != 0 && flow != "" && way != nil {
-		x.latency.add(now, flow, way)
+		if x.areKnown(way, now) {
+			x.latency.add(now, flow, way)
+		} else {
+			x.strange.add(now, flow, way)
+		}
 	}
 }
 
@@ -132,13 +145,18 @@ const ownLoss = 3 * time.Second
 // quiet is how long after the last one a run of losses, or of moves, is over.
 const quiet = 30 * time.Second
 
-func (r *recent) add(now time.Time, flow string, way []uint32) {
+// add takes up what happened to a flow. known: all nodes of its way are; what happened to the first such flow makes all forgotten
+// that others told.
+func (r *recent) add(now time.Time, flow string, way []uint32, known bool) {
 	if now.Sub(r.last) > quiet {
 		*r = recent{began: now}
 	}
 	r.last = now
 	r.count++
-	if flow != "" && len(r.flows) < maxFlows && !slices.Contains(r.flows, flow) {
+	if known && !r.known {
+		r.known, r.flows, r.ways = true, nil, nil
+	}
+	if flow != "" && known == r.known && len(r.flows) < maxFlows && !slices.Contains(r.flows, flow) {
 		r.flows = append(r.flows, flow)
 		if way != nil {
 			r.ways = append(r.ways, way)
@@ -198,11 +216,12 @@ func (x *Network) look(tables []*inspect.PendingQuery, k *Known, now time.Time) 
 			x.join(from, to)
 		}
 	}
-	for id, at := range sights {
+	for _, id := range sortedKeys(sights) {
 		if n := x.node(id); n != nil {
-			n.sight(at)
+			n.sight(sights[id])
 		}
 	}
+	x.newcomersSeen(sights, now)
 	for _, q := range tables {
 		for i := range q.Ways {
 			way := nodesOf(&q.Ways[i].Value)
@@ -223,18 +242,19 @@ func (n *node) sight(at time.Time) {
 	if n.sights > 0 && !n.gone {
 		n.gap = max(n.gap-n.gap/64, at.Sub(n.seen))
 	}
+	if n.sights == 0 {
+		n.first = at
+	}
 	n.seen = at
 	n.sights++
 }
 
-// node returns what is known of a node; nil: there is no room for it.
+// node returns what is known of a node; nil: there is no room for it, yet (newcomersSeen).
 func (x *Network) node(id uint32) *node {
 	n := x.nodes[id]
 	if n == nil && len(x.nodes) < maxNodes {
 		n = &node{next: map[uint32]bool{}}
 		x.nodes[id] = n
-	} else if n == nil {
-		x.left++
 	}
 	return n
 }
@@ -248,19 +268,32 @@ func (x *Network) join(a, b uint32) {
 	if m == nil || n == nil || a == b {
 		return
 	}
-	if len(m.next) < maxNeighbours && len(n.next) < maxNeighbours {
+	if x.makePlace(a, b) && x.makePlace(b, a) {
 		m.next[b], n.next[a] = true, true
 	}
+}
+
+// makePlace reports whether node a has room for neighbour b, if need be in the place of one that was seen at far fewer looks.
+func (x *Network) makePlace(a, b uint32) bool {
+	n, sights := x.nodes[a], x.nodes[b].sights
+	if len(n.next) < maxNeighbours || n.next[b] {
+		return true
+	}
+	for other := range n.next {
+		if m := x.nodes[other]; m.sights < sights/2 {
+			delete(n.next, other)
+			delete(m.next, a)
+			return true
+		}
+	}
+	return false
 }
 
 // prune forgets the nodes that have not been seen for a day.
 func (x *Network) prune(now time.Time) {
 	for id, n := range x.nodes {
 		if now.Sub(n.seen) > forget && now.Sub(n.leftLast) > forget {
-			delete(x.nodes, id)
-			for _, m := range x.nodes {
-				delete(m.next, id)
-			}
+			x.drop(id)
 		}
 	}
 }

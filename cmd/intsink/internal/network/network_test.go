@@ -210,8 +210,8 @@ func TestBounds(t *testing.T) {
 	for i := range 3 * ringSize {
 		x.Observe(moved(2+2*float64(i), i, path(1, uint32(i), 9), path(1, uint32(i+1), 9)))
 	}
-	if len(x.nodes) != maxNodes || x.left < 100 || len(x.changes.all) != ringSize || len(x.moves) > maxMoves {
-		t.Errorf("%d nodes, %d left out, %d changes, %d moves", len(x.nodes), x.left, len(x.changes.all), len(x.moves))
+	if len(x.nodes) != maxNodes || x.left < 100 || x.changes.n != ringSize || len(x.moves) > maxMoves {
+		t.Errorf("%d nodes, %d left out, %d changes, %d moves", len(x.nodes), x.left, x.changes.n, len(x.moves))
 	}
 	if x.Look(nil, &Known{}, at(1).Add(48*time.Hour)); x.Nodes() > maxNodes/2 {
 		t.Errorf("%d nodes after two days", x.Nodes())
@@ -269,7 +269,7 @@ func TestAPI(t *testing.T) {
 func TestChangesOutliveARestart(t *testing.T) {
 	before, after := New(), New()
 	for i := range ringSize + 10 {
-		before.changes.add(at(float64(2*i)), fmt.Sprint("flow ", i), new(path(1, uint32(i))), new(path(1, uint32(i+1))))
+		before.changes.add(at(float64(2*i)), strangers, fmt.Sprint("flow ", i), new(path(1, uint32(i))), new(path(1, uint32(i+1))))
 	}
 	told := func(x *Network) string {
 		w := httptest.NewRecorder()
@@ -277,11 +277,11 @@ func TestChangesOutliveARestart(t *testing.T) {
 		return w.Body.String()
 	}
 	text := before.EncodeChanges()
-	if err := after.DecodeChanges(text, at(1e6)); err != nil || told(after) != told(before) || len(after.changes.all) != ringSize {
+	if err := after.DecodeChanges(text, at(1e6)); err != nil || told(after) != told(before) || after.changes.n != ringSize {
 		t.Errorf("%v: %.300s", err, told(after))
 	}
 	for _, x := range []*Network{before, after} {
-		x.changes.add(at(1e6), "one more", new(path(7, 8)), new(path(7, 9)))
+		x.changes.add(at(1e6), strangers, "one more", new(path(7, 8)), new(path(7, 9)))
 	}
 	if told(after) != told(before) {
 		t.Errorf("one more: %.300s", told(after))
@@ -289,7 +289,78 @@ func TestChangesOutliveARestart(t *testing.T) {
 	if err := after.DecodeChanges(text[:len(text)/2], at(1e6)); err == nil || told(after) != told(before) {
 		t.Errorf("torn: %v", err)
 	}
-	if err := after.DecodeChanges(text, at(0)); err != nil || len(after.changes.all) != 0 {
-		t.Errorf("from tomorrow: %v, %d changes", err, len(after.changes.all))
+	if err := after.DecodeChanges(text, at(0)); err != nil || after.changes.n != 0 {
+		t.Errorf("from tomorrow: %v, %d changes", err, after.changes.n)
+	}
+}
+
+// forgedPath is a path through nodes that nobody has.
+func forgedPath(n int) inspect.Path {
+	return path(uint32(1<<20+3*n), uint32(1<<20+3*n+1), uint32(1<<20+3*n+2))
+}
+
+// TestMadeUpPlacesHideNothing: a hundred times as many made-up queues, loops, nodes, moves and losses as there is room for, with lower
+// ids than all real ones, for a minute: each real fault at a known node is told at the second look at the latest, with its place and
+// flows, its change is kept, a node that comes in the flood is known, and what had no room is one problem.
+func TestMadeUpPlacesHideNothing(t *testing.T) {
+	x, second := New(), 0.0
+	real := []uint32{90101, 90201, 90202, 90203, 90301}
+	calm := path(90101, 90203, 90301)
+	for ; second < 90; second++ {
+		x.Look(tables(second, nil, real...), &Known{}, at(second))
+	}
+	n := 0
+	for ; second < 120; second++ {
+		forged := []uint32{}
+		for range maxNodes { // each second others, the first of them for longer
+			n++
+			forged = append(forged, uint32(n), uint32(n%100))
+		}
+		nodes := append(forged, real...)
+		if second >= 100 {
+			nodes = append(nodes, 90777) // comes in the flood
+		}
+		q := tables(second, nil, nodes...)
+		for i := range q[0].Queues {
+			if k := &q[0].Queues[i]; k.Key[0]>>32 < 90000 || second >= 110 && k.Key[0]>>32 == 90202 {
+				k.Value.Congested, k.Value.Since, k.Value.Latency = true, q[0].Now, 4e9
+			}
+		}
+		for i := range 2000 {
+			q[0].Ways = append(q[0].Ways, inspect.Row[inspect.Path]{Value: path(uint32(i), 5, uint32(i)), Seen: flows.Tick(q[0].Now)})
+			x.Observe(moved(second, n+i, forgedPath(i), forgedPath(i+1)))
+			x.Observe(&inspect.Notice{Time: at(second).UnixNano(), Events: event.Loss.Set(), Tracked: true, Known: true, Key: key(n + i), Path: forgedPath(i), LostNow: 1})
+		}
+		if second >= 110 {
+			q[0].Ways = append(q[0].Ways, inspect.Row[inspect.Path]{Value: path(90101, 90202, 90201, 90202, 90301), Seen: flows.Tick(q[0].Now)})
+			x.Observe(&inspect.Notice{Time: at(second).UnixNano(), Events: event.Loss.Set(), Tracked: true, Known: true, Key: key(7), Path: calm, LostNow: 1})
+		}
+		if second == 110 {
+			for flow := range 20 {
+				x.Observe(moved(second, flow, calm, path(90101, 90201, 90301)))
+			}
+		}
+		signs := x.Look(q, &Known{}, at(second))
+		got := kinds(signs)
+		if len(got) > 7*maxOfKind {
+			t.Fatalf("%v s: %d signs", second, len(got))
+		}
+		if _, known := x.Seen(90777); second >= 103 && !known {
+			t.Errorf("%v s: the node that came is not known", second)
+		}
+		if second < 112 {
+			continue
+		}
+		for _, want := range []string{"queue_congested node 90202 egress 2 queue 1", "loop node 90202", "path_changed node 90203", "loss_between from 90101 to 90301", "more_problems signs network"} {
+			if !slices.Contains(got, want) {
+				t.Errorf("%v s: no %q among %d signs", second, want, len(got))
+			}
+		}
+	}
+	if len(x.nodes) > maxNodes {
+		t.Errorf("%d nodes", len(x.nodes))
+	}
+	if !slices.ContainsFunc(x.changes.all(), func(c *change) bool { return c.From.ID == calm.ID }) || x.changes.n > ringSize {
+		t.Errorf("the real change is gone, %d changes", x.changes.n)
 	}
 }

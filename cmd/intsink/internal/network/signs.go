@@ -21,18 +21,34 @@ func (x *Network) Look(tables []*inspect.PendingQuery, k *Known, now time.Time) 
 	defer x.mu.Unlock()
 	x.look(tables, k, now)
 	x.latency.forget(now)
+	x.strange.forget(now)
 	x.balance(now)
 	x.missing(now)
-	for _, id := range x.ids() {
-		all = append(all, x.nodes[id].signs(id, now)...)
-	}
-	all = append(all, loops(tables, now)...)
+	x.cut = nil
+	all = append(x.nodeSigns(now), x.loops(tables, now)...)
 	full, slow := x.queues(tables, k, now)
 	all = append(all, full...)
 	slowNow := append(x.slowHops(k, slow, now), x.slowSegments(k, now)...)
 	x.keepWaiting(slowNow)
 	all = append(all, slowNow...)
-	return append(all, x.happened(now)...)
+	return append(append(all, x.happened(now)...), x.more()...)
+}
+
+// nodeSigns are of nodes that are gone, and those that flows leave.
+func (x *Network) nodeSigns(now time.Time) []problem.Sign {
+	var gone, left []found
+	for _, id := range x.ids() {
+		n := x.nodes[id]
+		for _, s := range n.signs(id, now) {
+			f := found{id, uint64(n.movedFlows), func() problem.Sign { return s }}
+			if s.Kind == problem.NodeGone {
+				gone = append(gone, f)
+			} else {
+				left = append(left, f)
+			}
+		}
+	}
+	return append(x.choose(problem.NodeGone, gone, now), x.choose(problem.PathChanged, left, now)...)
 }
 
 // Nodes is how many nodes are known.
@@ -73,8 +89,9 @@ func (n *node) signs(id uint32, now time.Time) []problem.Sign {
 }
 
 // loops are nodes that a path passes twice.
-func loops(tables []*inspect.PendingQuery, now time.Time) (all []problem.Sign) {
-	seen := map[uint32]bool{}
+func (x *Network) loops(tables []*inspect.PendingQuery, now time.Time) []problem.Sign {
+	var all []found
+	seen := map[uint32]int{} // where in all the node is
 	for _, q := range tables {
 		for i := range q.Ways {
 			way := nodesOf(&q.Ways[i].Value)
@@ -82,17 +99,26 @@ func loops(tables []*inspect.PendingQuery, now time.Time) (all []problem.Sign) {
 				continue
 			}
 			for k, id := range way {
-				if at := slices.Index(way, id); at < k && !seen[id] && len(seen) < maxQueues {
-					seen[id] = true
-					all = append(all, problem.Sign{
-						Kind: problem.Loop, Subject: "network", Place: place("node", id), What: "packets pass it twice", Over: "no more packets pass the node twice", Settle: settle,
-						Evidence: problem.Evidence{To: text(way)}, Todo: "look at the routes of the nodes on this way",
-					})
+				if slices.Index(way, id) == k {
+					continue
 				}
+				at, known := seen[id]
+				if !known {
+					at, seen[id] = len(all), len(all)
+					all = append(all, found{node: id, sign: func() problem.Sign { return loopSign(id, way) }})
+				}
+				all[at].weight++
 			}
 		}
 	}
-	return all
+	return x.choose(problem.Loop, all, now)
+}
+
+func loopSign(id uint32, way []uint32) problem.Sign {
+	return problem.Sign{
+		Kind: problem.Loop, Subject: "network", Place: place("node", id), What: "packets pass it twice", Over: "no more packets pass the node twice", Settle: settle,
+		Evidence: problem.Evidence{To: text(way)}, Todo: "look at the routes of the nodes on this way",
+	}
 }
 
 // unknown is what a node writes that has no value.
@@ -104,11 +130,13 @@ func (x *Network) happened(now time.Time) (all []problem.Sign) {
 		x.losses = losses{} // the sink's own, which has a problem of its own
 	}
 	if l := &x.losses; l.count > 0 && now.Sub(l.last) <= quiet {
-		all = append(all, l.sign())
+		s := l.sign()
+		s.Known = l.known
+		all = append(all, s)
 	}
 	if h := &x.hops; h.count > 0 && now.Sub(h.last) <= quiet {
 		all = append(all, problem.Sign{
-			Kind: problem.TooManyHops, Key: "hops", Subject: "network", Place: between(h.ways), What: "packets pass more hops than their INT source allows", Over: "packets pass fewer hops again", Since: h.began, Seen: h.last,
+			Kind: problem.TooManyHops, Key: "hops", Subject: "network", Place: between(h.ways), What: "packets pass more hops than their INT source allows", Over: "packets pass fewer hops again", Since: h.began, Seen: h.last, Known: h.known,
 			Value: new(float64(h.count)), Unit: "reports", Evidence: problem.Evidence{Flows: slices.Clone(h.flows)},
 			Todo: "raise the source's Remaining Hop Count, or look for a detour",
 		})

@@ -14,10 +14,7 @@ import (
 	"intsink/engine/usual"
 )
 
-const (
-	maxSlow = 64                     // problems of each kind
-	slowFor = 500 * time.Millisecond // less is no problem yet
-)
+const slowFor = 500 * time.Millisecond // less is no problem yet
 
 // sightings are the flows that took longer lately, with their ways.
 type sightings struct {
@@ -63,6 +60,17 @@ func (s *sightings) through(since time.Time, nodes ...uint32) (flows []string) {
 		}
 	}
 	return flows
+}
+
+// slowed lists flows that took longer since a time, and pass all of these nodes: those on ways that are known first.
+func (x *Network) slowed(since time.Time, nodes ...uint32) []string {
+	all := x.latency.through(since, nodes...)
+	for _, f := range x.strange.through(since, nodes...) {
+		if len(all) < maxFlows && !slices.Contains(all, f) {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 // keepWaiting has the flows in the evidence of signs that were there before: those that took longer lately are others, or none,
@@ -120,9 +128,10 @@ func (x *Network) slowHops(k *Known, queues []congested, now time.Time) (all []p
 		}
 		return nodes[id]
 	}
+	full := x.fullEgresses()
 	for _, s := range k.Slow {
 		h := hopOf(s.Key)
-		if s.Kind == usual.Hop && !x.hasFullQueue(h) {
+		if s.Kind == usual.Hop && !slices.Contains(full[h.node], h.egress) && !slices.Contains(full[h.node], noInterface) {
 			of(h.node).add(h, s.Latency, s.Usual, s.Since)
 		}
 	}
@@ -136,14 +145,22 @@ func (x *Network) slowHops(k *Known, queues []congested, now time.Time) (all []p
 	}
 	was := x.slowWays
 	x.slowWays = map[uint32][]hop{}
+	var found []found
 	for _, id := range sortedKeys(nodes) {
-		if n := nodes[id]; now.UnixNano()-n.since >= int64(slowFor) && len(all) < maxSlow {
-			n.hops = union(n.hops, was[id])
-			x.slowWays[id] = n.hops
-			all = append(all, x.slowHop(id, n, k.Hops))
+		if n := nodes[id]; now.UnixNano()-n.since >= int64(slowFor) {
+			found = append(found, foundSlow(id, n, func() problem.Sign {
+				n.hops = union(n.hops, was[id])
+				x.slowWays[id] = n.hops
+				return x.slowHop(id, n, k.Hops)
+			}))
 		}
 	}
-	return all
+	return x.choose(problem.SlowHop, found, now)
+}
+
+// foundSlow is a slow node. Ways that are slow count, not how slow: that is what packets say.
+func foundSlow(id uint32, n *slowNode, sign func() problem.Sign) found {
+	return found{id, uint64(len(n.hops)), sign}
 }
 
 // maxWays is how many slow ways through one node are kept.
@@ -159,14 +176,14 @@ func union(all, before []hop) []hop {
 	return all
 }
 
-// hasFullQueue reports whether a queue behind the hop is congested, or was just now.
-func (x *Network) hasFullQueue(h hop) bool {
+// fullEgresses are the interfaces of each node that have a congested queue, or had one just now.
+func (x *Network) fullEgresses() map[uint32][]uint16 {
+	all := map[uint32][]uint16{}
 	for at := range x.full {
-		if egress := uint16(at[0]); uint32(at[0]>>32) == h.node && (egress == h.egress || egress == noInterface) {
-			return true
-		}
+		node := uint32(at[0] >> 32)
+		all[node] = append(all[node], uint16(at[0]))
 	}
-	return false
+	return all
 }
 
 func (x *Network) slowHop(id uint32, n *slowNode, used []usual.Sight) problem.Sign {
@@ -174,7 +191,7 @@ func (x *Network) slowHop(id uint32, n *slowNode, used []usual.Sight) problem.Si
 	return problem.Sign{
 		Kind: problem.SlowHop, Key: fmt.Sprintf("slow node %d", id), Subject: "network", Place: n.place(id, used), What: "packets take longer through it than usual", Over: "packets pass it as usual again",
 		Value: new(float64(n.latency)), Usual: usually(n.usual), Unit: "ns", Since: since, Settle: settle,
-		Evidence: problem.Evidence{Flows: x.latency.through(since.Add(-time.Second), id)},
+		Evidence: problem.Evidence{Flows: x.slowed(since.Add(-time.Second), id)},
 		Todo:     fmt.Sprintf("look at the node: its load, its buffers, its links' errors; since when, how much: intsink incident --node %d", id),
 	}
 }
@@ -224,18 +241,44 @@ func (x *Network) slowSegments(k *Known, now time.Time) (all []problem.Sign) {
 		}
 	}
 	var groups []slowGroup
-	for len(slow) > 0 && len(groups) < maxSlow {
+	slices.SortStableFunc(slow, func(a, b usual.Slow) int { return x.elder(x.younger(&a), x.younger(&b)) })
+	for len(slow) > 0 {
+		if len(groups) == maxOfKind {
+			x.cutOff(problem.SlowSegment, len(slow))
+			break
+		}
 		var together []usual.Slow
 		together, slow = connected(slow)
+		together = x.knownOf(together, now)
 		g := slowGroup{number: x.groupOf(together, groups)}
 		for _, s := range together {
 			g.pairs = append(g.pairs, pairOf(&s))
 		}
 		groups = append(groups, g)
-		all = append(all, x.slowSegment(g.number, together))
+		s := x.slowSegment(g.number, together)
+		s.Known = x.isKnown(x.younger(&together[0]), now)
+		all = append(all, s)
 	}
 	x.slow = groups
 	return all
+}
+
+// knownOf leaves the segments out that made-up nodes joined to others, whose nodes are known.
+func (x *Network) knownOf(together []usual.Slow, now time.Time) []usual.Slow {
+	strange := func(s usual.Slow) bool { return !x.isKnown(x.younger(&s), now) }
+	if known := slices.DeleteFunc(slices.Clone(together), strange); len(known) > 0 {
+		return known
+	}
+	return together
+}
+
+// younger is the node of a segment that has been known for less long.
+func (x *Network) younger(s *usual.Slow) uint32 {
+	p := pairOf(s)
+	if x.elder(p[0], p[1]) > 0 {
+		return p[0]
+	}
+	return p[1]
 }
 
 func pairOf(s *usual.Slow) [2]uint32 {
@@ -291,7 +334,7 @@ func (x *Network) slowSegment(number uint64, all []usual.Slow) problem.Sign {
 	s := problem.Sign{
 		Kind: problem.SlowSegment, Key: fmt.Sprintf("segments %d", number), Subject: "network", What: "packets take longer between the nodes than usual", Over: "packets get from node to node as usual again",
 		Place: place("from", p[0], "to", p[1]), Value: new(float64(worst.Latency)), Usual: usually(worst.Usual), Unit: "ns", Since: time.Unix(0, since), Settle: settle,
-		Evidence: problem.Evidence{Flows: x.latency.through(time.Unix(0, since).Add(-time.Second), p[0], p[1])},
+		Evidence: problem.Evidence{Flows: x.slowed(time.Unix(0, since).Add(-time.Second), p[0], p[1])},
 		Todo:     "look at what lies between the nodes: the line, what it is carried by, the clocks of both",
 	}
 	if node, ok := common(all); ok && len(all) > 1 {

@@ -36,7 +36,7 @@ type Looked struct {
 
 // openNow are copies of what is wrong, the oldest first. The caller holds l.mu.
 func (l *List) openNow() []*Problem {
-	open := make([]*Problem, 0, l.open)
+	open := []*Problem{}
 	for _, t := range l.trouble {
 		if t.problem != nil {
 			open = append(open, new(*t.problem))
@@ -68,7 +68,7 @@ type filter struct {
 }
 
 // mostItems is how many problems an answer has at most, which is all.
-const mostItems = maxOpen + maxEnded
+const mostItems = 2*maxOpen + maxEnded
 
 func newFilter(q url.Values) (f filter, err error) {
 	f.limit = mostItems

@@ -117,7 +117,7 @@ func (k *kept) write(path string) error {
 
 // all are copies of all problems, those that have ended first. The caller holds l.mu.
 func (l *List) all() []*Problem {
-	all := make([]*Problem, 0, len(l.ended)+l.open)
+	all := make([]*Problem, 0, len(l.ended))
 	for _, p := range l.ended {
 		all = append(all, new(*p))
 	}

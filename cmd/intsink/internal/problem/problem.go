@@ -24,7 +24,14 @@ type Problem struct {
 	Unit     string     `json:"unit,omitempty"`  // of value and usual
 	Evidence Evidence   `json:"evidence"`
 	Todo     string     `json:"todo"` // what to do, or to look at
+
+	network, known bool   // packets told of it; its place had been known for long
+	began          string // where it began; "": nobody has asked yet
 }
+
+// Told says who tells of p: the sink itself, or packets; and whether its place was known before it began. Whoever sends packets can
+// make up places, so what has no room for all takes these last.
+func (p *Problem) Told() (byPackets, known bool) { return p.network, p.known }
 
 // Part is a step to the place of a problem: the largest first, such as a node, then its queue.
 type Part struct {
@@ -66,6 +73,14 @@ const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
 )
+
+// at is where p began, which is asked for of all that ended.
+func (p *Problem) at() string {
+	if p.began == "" {
+		p.began = where(p.Place)
+	}
+	return p.began
+}
 
 // where is the place as the log, the API and a key have it: without names.
 func where(place []Part) string {

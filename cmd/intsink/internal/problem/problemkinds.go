@@ -35,6 +35,7 @@ const (
 	QueueCongested Kind = "queue_congested"
 	SlowHop        Kind = "slow_hop"
 	SlowSegment    Kind = "slow_segment"
+	MoreProblems   Kind = "more_problems"
 )
 
 // KindInfo is what is known of all problems of a kind.
@@ -74,6 +75,7 @@ var Kinds = []KindInfo{
 	{QueueCongested, Error, "a queue is congested, as events.congestion says; with the flows that fill it and those that wait"},
 	{SlowHop, Error, "packets take eight times as long through a node as usual, and its queue is not fuller than usual"},
 	{SlowSegment, Error, "packets take eight times as long from one node to the next as usual"},
+	{MoreProblems, Warning, "more is wrong than there is room for: how much, and of which kinds"},
 }
 
 // severityOf returns the severity of a kind.

@@ -11,10 +11,13 @@ import (
 
 // Bounds of what is kept.
 const (
-	maxOpen  = 256
+	maxOpen  = 384 // of one group of signs: what packets tell takes no room from what the sink counts itself
 	maxEnded = 512
 	keepFor  = 24 * time.Hour
 )
+
+// OfNetwork is the group of signs that packets tell of.
+const OfNetwork = "network"
 
 // List knows what is wrong and what was. Its methods are safe for concurrent use.
 type List struct {
@@ -24,12 +27,13 @@ type List struct {
 	Named func(place []Part) // puts names to a place; nil: there are none. Set before the first look
 
 	mu      sync.Mutex
-	id      uint64              // of the problem that began last
-	trouble map[string]*trouble // by key of its sign
-	open    int                 // of trouble
-	ended   []*Problem          // the oldest first
-	left    uint64              // problems that there was no room for
-	signs   map[string]int      // of the last look of each group
+	id      uint64                       // of the problem that began last
+	trouble map[string]*trouble          // by key of its sign
+	open    map[string]map[*trouble]bool // those of trouble that are problems, by group
+	ended   []*Problem                   // the oldest first
+	left    uint64                       // problems that there was no room for
+	signs   map[string]int               // of the last look of each group
+	lines   lineBudget
 	looked  time.Time
 	changed bool // since it was written to the disk
 	began   time.Time
@@ -45,6 +49,8 @@ type trouble struct {
 	count   *counting
 	state   *standing
 	left    bool // it has found no room
+	known   bool
+	quiet   bool // no line of the log told of its begin, so none tells of its end
 }
 
 // The events that a List announces. Turn: what is wrong is now known to be of another kind.
@@ -57,12 +63,13 @@ const (
 // New makes an empty list, which logs to what log returns, and hands each problem that begins or ends to announce.
 // What it hands over is the list's own no longer.
 func New(log func() *slog.Logger, announce func(event string, p *Problem)) *List {
-	return &List{log: log, announce: announce, trouble: map[string]*trouble{}, signs: map[string]int{}, began: time.Now()}
+	return &List{log: log, announce: announce, trouble: map[string]*trouble{}, open: map[string]map[*trouble]bool{}, signs: map[string]int{}, began: time.Now()}
 }
 
 // Look compares what is found now with what was found before: signs are all that one group of signs has, which
 // nobody else lists. A sign that is gone from the list is over.
 func (l *List) Look(group string, signs []Sign, now time.Time) {
+	l.tellQuiet(now)
 	for _, e := range l.take(group, signs, now) {
 		e.tell(l)
 	}
@@ -74,12 +81,14 @@ func (l *List) take(group string, signs []Sign, now time.Time) (told []edge) {
 	defer l.mu.Unlock()
 	_, before := l.signs[group]
 	l.signs[group], l.looked = len(signs), now
+	if l.open[group] == nil {
+		l.open[group] = map[*trouble]bool{}
+	}
 	present := make(map[string]bool, len(signs))
-	for i := range signs {
-		s := &signs[i]
+	look := func(s *Sign) {
 		key := s.key()
 		if present[key] {
-			continue
+			return
 		}
 		present[key] = true
 		t := l.trouble[key]
@@ -87,12 +96,20 @@ func (l *List) take(group string, signs []Sign, now time.Time) (told []edge) {
 			t = &trouble{group: group}
 			l.trouble[key] = t
 		}
-		t.told, t.subject, t.over = s.Told, s.Subject, s.Over
+		t.told, t.subject, t.over, t.known = s.Told, s.Subject, s.Over, s.Known
 		if s.Count != nil {
 			told = append(told, l.count(t, s, now, !before)...)
 		} else {
 			told = append(told, l.state(t, s, now)...)
 		}
+	}
+	for i := range signs {
+		if signs[i].Kind != MoreProblems {
+			look(&signs[i])
+		}
+	}
+	if s := l.withLeft(group, signs); s != nil {
+		look(s)
 	}
 	for key, t := range l.trouble {
 		if t.group == group && !present[key] {
@@ -100,6 +117,7 @@ func (l *List) take(group string, signs []Sign, now time.Time) (told []edge) {
 		}
 	}
 	l.forget(now)
+	l.lines.choose(told, now)
 	return told
 }
 
@@ -123,14 +141,15 @@ func (l *List) gone(key string, t *trouble, now time.Time) (told []edge) {
 }
 
 // begin opens the problem of t, or goes on with the one that it is again.
-func (l *List) begin(t *trouble, p Problem, now time.Time) []edge {
-	if l.open >= maxOpen {
+func (l *List) begin(t *trouble, p Problem, now time.Time) (told []edge) {
+	if told = l.makeRoom(t, &p, now); told == nil && len(l.open[t.group]) >= maxOpen {
 		if !t.left {
 			l.left++
 		}
 		t.left = true
 		return nil
 	}
+	t.left, p.network, p.known = false, t.group == OfNetwork, t.known
 	if old := l.earlier(&p, now); old != nil {
 		p.ID, p.Since, p.Times = old.ID, old.Since, old.Times
 		if old.Ended != endedByStop {
@@ -148,21 +167,21 @@ func (l *List) begin(t *trouble, p Problem, now time.Time) []edge {
 		l.Named(p.Place)
 	}
 	t.problem = &p
-	l.open++
+	l.open[t.group][t] = true
 	l.changed = true
-	return []edge{{Begin, *t, p}}
+	return append(told, edge{Begin, t, *t, p})
 }
 
 // end closes the problem of t; why is empty where all is well.
 func (l *List) end(t *trouble, until time.Time, why string) []edge {
 	p := t.problem
 	t.problem = nil
-	l.open--
+	delete(l.open[t.group], t)
 	until = until.UTC()
 	p.Until, p.Ended = &until, why
 	l.ended = append(l.ended, p)
 	l.changed = true
-	return []edge{{End, *t, *p}}
+	return []edge{{End, t, *t, *p}}
 }
 
 // resumeFor is how long after a start a problem may begin that is the one from before it.
@@ -178,7 +197,7 @@ func (l *List) earlier(p *Problem, now time.Time) *Problem {
 		if e.Ended == endedByStop {
 			lately = now.Sub(l.began) <= resumeFor
 		}
-		return lately && e.Kind == p.Kind && where(e.Place) == where(p.Place)
+		return lately && e.Kind == p.Kind && e.at() == p.at()
 	})
 	if at < 0 {
 		return nil
@@ -188,9 +207,14 @@ func (l *List) earlier(p *Problem, now time.Time) *Problem {
 	return old
 }
 
-// forget drops what ended a day ago, and the oldest beyond the room for it.
+// forget drops what ended a day ago, and what is beyond the room for it.
 func (l *List) forget(now time.Time) {
-	old := max(len(l.ended)-maxEnded, 0)
+	for len(l.ended) > maxEnded {
+		l.changed = true
+		at := l.leastEnded()
+		l.ended = slices.Delete(l.ended, at, at+1)
+	}
+	old := 0
 	for old < len(l.ended) && now.Sub(*l.ended[old].Until) > keepFor {
 		old++
 	}
@@ -203,6 +227,7 @@ func (l *List) forget(now time.Time) {
 // edge is the begin or the end of a problem, as it was then.
 type edge struct {
 	event   string
+	of      *trouble
 	trouble trouble
 	problem Problem
 }
@@ -212,7 +237,7 @@ func (e *edge) tell(l *List) {
 	if l.announce != nil {
 		l.announce(e.event, &e.problem)
 	}
-	if e.trouble.told {
+	if e.trouble.told || e.trouble.quiet {
 		return
 	}
 	p, args := &e.problem, attrs(e.problem.Place)

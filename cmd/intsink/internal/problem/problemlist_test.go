@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -193,7 +194,7 @@ func TestAnswer(t *testing.T) {
 	l.list.Look("7", nil, at(6))
 	for query, want := range map[string]string{
 		"": "8 7", "open=true": "8", "open=false": "7", "kind=worker_behind,degraded": "8 7", "kind=degraded": "", "limit=1": "8", "since=1970-01-01T00:16:43Z": "8 7", "since=1970-01-01T00:16:44Z": "8",
-		"open=maybe": "must be true or false", "kind=x": "there is reports_lost", "limit=0": "1 to 768", "since=now": "a time such as", "x=1": "kind, limit, open, since", "limit=1&limit=2": "2 times",
+		"open=maybe": "must be true or false", "kind=x": "there is reports_lost", "limit=0": "1 to 1280", "since=now": "a time such as", "x=1": "kind, limit, open, since", "limit=1&limit=2": "2 times",
 	} {
 		w := httptest.NewRecorder()
 		l.list.ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/problems?"+query, nil))
@@ -302,5 +303,53 @@ func TestWords(t *testing.T) {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestWhatPacketsTellTakesNoRoom: a hundred times as many made-up places as there is room for keep nothing out that the sink
+// counts itself, no error at a place that was known, and are one problem more; of what ended each kind keeps its share; the log
+// has so many lines a minute.
+func TestWhatPacketsTellTakesNoRoom(t *testing.T) {
+	var log bytes.Buffer
+	l := New(func() *slog.Logger { return slog.New(slog.NewTextHandler(&log, nil)) }, nil)
+	forged := func(second int) (signs []Sign) {
+		for i := range 100 * maxOpen / 120 {
+			signs = append(signs, Sign{Kind: PathChanged, Place: one("node", fmt.Sprint(second, "-", i)), Since: at(second), Settle: 5 * time.Second})
+			signs = append(signs, Sign{Kind: Loop, Place: one("node", fmt.Sprint(second, "-", i)), Since: at(second), Settle: 5 * time.Second})
+		}
+		return signs
+	}
+	real := Sign{Kind: NodeGone, Place: one("node", "203"), Since: at(50), Known: true}
+	open := func(k Kind) *Problem {
+		for _, p := range l.Answer().Items {
+			if p.Kind == k && p.Until == nil {
+				return p
+			}
+		}
+		return nil
+	}
+	lost := uint64(0)
+	for second := range 120 {
+		signs := forged(second)
+		if second >= 50 && second < 70 {
+			signs = append(signs, real)
+		}
+		if second >= 50 {
+			lost++
+		}
+		l.Look("sink", OfStatus(&status.Status{Collectors: []status.Collector{{Name: "c", Dropped: map[string]uint64{"refused": lost}}}}, nil), at(second))
+		l.Look(OfNetwork, signs, at(second))
+		if second > 51 && second < 70 && open(NodeGone) == nil || second > 51 && open(CollectorAway) == nil {
+			t.Fatalf("%d s: the node is told: %v, the collector: %v", second, open(NodeGone), open(CollectorAway))
+		}
+	}
+	if p := open(MoreProblems); p == nil || *p.Value < 100 {
+		t.Errorf("what has no room: %+v", p)
+	}
+	if !slices.ContainsFunc(l.ended, func(p *Problem) bool { return p.Kind == NodeGone }) || len(l.ended) > maxEnded {
+		t.Errorf("the node that was gone is forgotten, %d ended", len(l.ended))
+	}
+	if n := strings.Count(log.String(), "\n"); n > 4*(knownLines+strangeLines) || !strings.Contains(log.String(), "more began within a minute") || !strings.Contains(log.String(), "node=203") {
+		t.Errorf("%d lines", n)
 	}
 }

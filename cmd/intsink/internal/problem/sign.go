@@ -14,6 +14,7 @@ type Sign struct {
 	Over     string // what the log says when it is over
 	Todo     string
 	Evidence Evidence
+	Known    bool // its place had been known for long, so nobody makes it up now
 
 	Count *Count // nil: a state, which is wrong. One that is well is not listed
 

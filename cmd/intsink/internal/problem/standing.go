@@ -33,7 +33,7 @@ func (l *List) state(t *trouble, s *Sign, now time.Time) []edge {
 			return nil
 		}
 		p.Kind, p.Severity, l.changed = s.Kind, severityOf(s.Kind), true
-		return []edge{{Turn, *t, *p}}
+		return []edge{{Turn, t, *t, *p}}
 	}
 	if s.Since.IsZero() && t.state.looks < inARow {
 		return nil
