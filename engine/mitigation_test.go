@@ -324,11 +324,58 @@ func TestMitigationEventsAreCounted(t *testing.T) {
 	b := mitigated(t, func(r *Rules) { r.Watches[0].Policy.Events &^= event.Drop.Set() })
 	b.Mitigate(mitigate.New([]*mitigate.Rule{b.rule(flowOne, mitigate.Drop, 0)}))
 	_, reports := b.pass(withINT(t, plain(1), nil), plain(1))
-	if want := []string{"new_flow F"}; !slices.Equal(reports, want) {
+	if want := []string{"new_flow D F acl_deny"}; !slices.Equal(reports, want) {
 		t.Errorf("reports %q, want %q", reports, want)
 	}
 	if n := b.detector.Counters.Fired[event.Drop]; n != 2 {
 		t.Errorf("%d drops are counted, want 2", n)
 	}
 	b.balance()
+}
+
+// TestMitigationIsToldByEachReport: whatever event a packet has that a rule drops, its report says that it was dropped, and
+// why; samples are of what leaves. Budgets, fragments as long as the packet and packets in one burst change nothing.
+func TestMitigationIsToldByEachReport(t *testing.T) {
+	for name, change := range map[string]func(*Rules){
+		"as it is":  func(*Rules) {},
+		"fragments": func(r *Rules) { r.Report.Fragment = 1000 },
+		"whole INT": func(r *Rules) { r.Report.WholeINT = true },
+		"no drops":  func(r *Rules) { r.Watches[0].Policy.Events &^= event.Drop.Set() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := mitigated(t, func(r *Rules) {
+				r.Watches[0].Policy.Sample = 1
+				change(r)
+			})
+			late := func(n int) []byte {
+				return withINT(t, plain(n), func(_ *intgen.Source, hops []intgen.Hop) { hops[0].LatencyNs += 3_000_000 })
+			}
+			one, two := withINT(t, plain(1), nil), withINT(t, plain(2), nil)
+			b.pass(one, two)
+			b.Mitigate(mitigate.New([]*mitigate.Rule{b.rule(flowOne, mitigate.Drop, 0)}))
+			latencies, samples := 0, 0
+			for range 3 {
+				b.step(tickNs)
+				host, reports := b.pass(late(1), two, one, late(2), late(1), withINT(t, plain(3), nil))
+				sameFrames(t, host, plain(2), plain(2), plain(3))
+				for _, r := range reports {
+					words := strings.Fields(r)
+					dropped := slices.Contains(words, "D")
+					if strings.Contains(words[0], "drop") && !dropped || dropped != slices.Contains(words, "acl_deny") || dropped && strings.Contains(words[0], "sample") {
+						t.Errorf("report %q of %q", r, reports)
+					}
+					if strings.Contains(words[0], "hop_latency") && dropped {
+						latencies++
+					}
+					if strings.Contains(words[0], "sample") {
+						samples++
+					}
+				}
+			}
+			if latencies == 0 || samples != 9 {
+				t.Errorf("%d reports of latencies of dropped packets; %d samples, want 9", latencies, samples)
+			}
+			b.balance()
+		})
+	}
 }

@@ -76,7 +76,7 @@ func TestDropsCountByWatch(t *testing.T) {
 		r.DropMalformed = true
 		r.Watches[0].Match = watch.Match{Source: []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")}}
 	})
-	b.expect(frames(bad(t, 2), bad(t, 2), bad(t, 1)), nil, "malformed", "drop D drops 1 acl_deny")
+	b.expect(frames(bad(t, 2), bad(t, 2), bad(t, 1)), nil, "malformed D acl_deny", "drop D drops 1 acl_deny")
 	b.balance()
 }
 

@@ -4,6 +4,8 @@
 package burst
 
 import (
+	"math/bits"
+
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/fast"
@@ -66,6 +68,7 @@ type Burst struct {
 // packet j.
 type known struct {
 	Parsed     uint64 // [P]L[D]RS i: Layers, Info and Outers are those of the packet
+	Doomed     uint64 // PLDR      i: a rule of mitigation drops the packet once its events are reported
 	Change     uint64 //           i: a packet from the host, which tonetwork changes before it leaves
 	Fresh      uint64 // [L]D      j: the flow was made for this packet
 	Keeps      uint64 // [D]RS     j: the packet keeps its INT until strip
@@ -97,6 +100,14 @@ func (b *Burst) Arrive(l *Served, d Direction) {
 func (b *Burst) Begin(l *Served, d Direction) {
 	b.Link, b.Direction, b.Fast, b.Ingress = l, d, l.Fast, watch.IngressOf(l.Index, d == ToNetwork)
 	b.Clear()
+}
+
+// DoomedOf returns those INT packets of which that a rule of mitigation drops, by their numbers.
+func (b *Burst) DoomedOf(which uint64) (doomed uint64) {
+	for left := which; b.Doomed != 0 && left != 0; left &= left - 1 {
+		doomed |= b.Doomed >> b.Fast.At[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)] & 1 << bits.TrailingZeros64(left)
+	}
+	return doomed
 }
 
 // DropPacket takes packet i out of the burst, and counts it.

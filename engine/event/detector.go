@@ -61,6 +61,7 @@ type Observation struct {
 	Layout   *inthdr.Layout // of one hop
 	FlowHash uint64
 	Common   bool  // as inthdr.Info.Common; false is always right
+	Doomed   bool  // the sink drops it: it is no sample of what leaves
 	Early    bool  // it stands in front of the packet of its burst that is to be the next sample
 	Number   uint8 // in its burst, 0 to 63: for Met
 
@@ -166,7 +167,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 	if o.SequenceBits != 0 && p.Events.Has(Loss) {
 		set |= d.sequence(now, f, t, o)
 	}
-	if p.Sample > 0 {
+	if p.Sample > 0 && !o.Doomed {
 		set |= d.sample(watch, o)
 	}
 	again := false

@@ -31,7 +31,8 @@ type Subject struct {
 	Trigger  event.Trigger    // of Set & event.Triggered
 	Episodes []report.Episode // that ended; they go with an Explanation, and Report may shorten them
 	Drops    uint32           // packets since the last report of a drop
-	Reason   uint8            // of a drop: one of report.DropReasons
+	Dropped  bool             // the sink dropped, or is about to drop, the packet
+	Reason   uint8            // of that: one of report.DropReasons
 }
 
 // Report builds the report of s field by field, and sends it to each of its collectors whose
@@ -46,7 +47,7 @@ func (x *Reporter) fill(s *Subject) {
 	x.fillMain(s)
 	r := &x.individual
 	r.InType, r.Inner, r.INTEnd = s.InType, s.Inner, s.INTEnd
-	r.TrackedFlow, r.Dropped, r.CongestedQueue = s.Flow != nil || s.HasINT, s.Set.Has(event.Drop), s.Set.Has(event.Congestion)
+	r.TrackedFlow, r.Dropped, r.CongestedQueue = s.Flow != nil || s.HasINT, s.Dropped, s.Set.Has(event.Congestion)
 	if x.rules.Explain {
 		x.explain(s)
 	}
@@ -71,7 +72,7 @@ func (x *Reporter) fillMain(s *Subject) {
 	case rules.MdBits == 0 && rules.Domain == 0:
 		r.RepType = report.InnerOnly
 	}
-	if s.Set.Has(event.Drop) {
+	if s.Dropped {
 		r.RepType, r.RepMdBits = report.INT, r.RepMdBits|report.MdDropReason
 	}
 	x.metadata.DropReason = s.Reason

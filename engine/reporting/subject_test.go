@@ -32,7 +32,7 @@ func TestReportOnTheWire(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSide(t, Rules{MdBits: report.MdInterfaces | report.MdHopLatency, MaxDelay: 1e6}, 64, 1358, Budget{})
 			s.Measure(1e9, 1e9+500, 7, 9, NewGauges(), 1)
-			subject := Subject{Set: c.set, Collectors: c.collectors, InType: report.IPv4, Inner: inner, Entropy: 0x1234, Reason: 71}
+			subject := Subject{Set: c.set, Collectors: c.collectors, InType: report.IPv4, Inner: inner, Entropy: 0x1234, Dropped: c.set.Has(event.Drop), Reason: 71}
 			if c.flow {
 				subject.Flow = &flows.Flow{}
 			}

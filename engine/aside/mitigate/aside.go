@@ -129,7 +129,8 @@ func (a *Aside) Due(b *burst.Burst, _ int64) bool {
 }
 
 // Select asks the rules about each packet of the burst, but for those of flows that no rule can select. It counts the packets
-// that a rule selects, and notes those to be dropped; where there are any, it sets Burst.Aside, and Drop is to be called.
+// that a rule selects, and notes those to be dropped (Burst.Doomed); where there are any, it sets Burst.Aside, and Drop is to
+// be called.
 func (a *Aside) Select(b *burst.Burst) {
 	left := a.left(b)
 	if !b.Link.Mitigation || left == 0 && b.Fast.Len() == b.N {
@@ -153,6 +154,7 @@ func (a *Aside) Select(b *burst.Burst) {
 		n := m.PktLen()
 		if r.Apply(a.number, b.Now, n) {
 			a.selected[i], a.any, b.Aside = r, true, true
+			b.Doomed |= 1 << i
 			continue
 		}
 		a.counters[b.Link.Index].count(r.Action, false, n)

@@ -105,6 +105,9 @@ func (s *Stage) Do(b *burst.Burst) {
 //go:noinline
 func (s *Stage) passed(b *burst.Burst, which uint64) {
 	b.Keeps |= which
+	if b.Doomed != 0 {
+		which &^= b.DoomedOf(which) &^ b.Fast.Met
+	}
 	for which != 0 {
 		met := which & b.Fast.Met
 		if samples := which & (met&-met - 1); samples != 0 {
@@ -174,6 +177,7 @@ func (s *Stage) detectOne(b *burst.Burst, j int) bool {
 	}
 	o := s.observation
 	o.Frame, o.Info, o.FlowHash, o.Common, o.Early, o.Number = f, info, b.Fast.Hashes[j], info.Common, j < s.sample, uint8(j)
+	o.Doomed = b.Doomed>>i&1 != 0
 	o.Layout = b.Link.Locator.Layout(info)
 	o.Sequence, o.SequenceBits = b.Link.Locator.Sequence(f, info)
 	if burst.TCPFlags(f, &b.Layers[i], info)&(packet.TCPFIN|packet.TCPRST) != 0 {

@@ -27,6 +27,7 @@ type shape struct {
 	inType report.InType // of the fragment
 	from   int           // where it begins
 	most   int           // where the longest ends
+	whole  int           // where it ends at least: INT is whole
 	end    int           // of the packet without padding; wholePacket where it has none
 	info   *inthdr.Info
 }
@@ -70,7 +71,8 @@ func (s *Stage) shapeOf(b *burst.Burst, j uint8) shape {
 	}
 	x.most = x.from + n
 	if rules.WholeINT {
-		x.most = max(x.most, min(x.from+MostOfINT, int(x.info.End)+behindINT(b.Link.Locator, x.info, l)))
+		x.whole = min(x.from+MostOfINT, int(x.info.End)+behindINT(b.Link.Locator, x.info, l))
+		x.most = max(x.most, x.whole)
 	}
 	return x
 }
@@ -113,6 +115,9 @@ func behindINT(locator *inthdr.Locator, i *inthdr.Info, l *packet.Layers) int {
 // showPacket makes y show packet j.
 func (s *Stage) showPacket(y *reporting.Subject, b *burst.Burst, j uint8) {
 	x, m := s.shapeOf(b, j), b.Vec[b.Fast.At[j]]
+	if y.Dropped && x.inType != report.None {
+		x.most = max(x.most-reasonLen, x.whole)
+	}
 	y.InType, y.Inner = x.inType, s.bytesOf(m, x.from, min(m.PktLen(), x.end, x.most))
 	y.INTEnd = x.intEnd()
 }

@@ -129,14 +129,17 @@ func (s *Stage) holdsINT(b *burst.Burst, m *mbuf.Mbuf) (holds bool, end int) {
 	return true, int(x.info.End) + behindINT(b.Link.Locator, &x.info, &x.layers)
 }
 
+// reasonLen is how much shorter the fragment of a dropped packet is: a drop reason has taken a word.
+const reasonLen = 4
+
 // reportFrameOf reports x with the first bytes of a whole frame: a word less than
 // otherwise, for a drop reason has taken one.
 func (s *Stage) reportFrameOf(b *burst.Burst, x *reporting.Subject, l *burst.Left, drops uint32) {
 	s.Recorder.Left(b, x.Set, l)
 	s.measure(b)
-	x.Reason, x.Drops = l.Why.Code(), drops
+	x.Dropped, x.Reason, x.Drops = l.Dropped, l.Why.Code(), drops
 	rules := s.rules.Report
-	n := rules.Fragment - 4
+	n := rules.Fragment - reasonLen
 	if rules.WholeINT {
 		n = max(n, min(x.INTEnd, MostOfINT))
 	}

@@ -115,8 +115,19 @@ func (s *Stage) reportEpisodes(b *burst.Burst, left uint64) (rest uint64) {
 	return left &^ (1<<(at+1) - 1)
 }
 
-// reportAll reports packets, several at once where their reports are alike.
+// reportAll reports packets in their order: those that a rule of mitigation drops are reported as dropped.
 func (s *Stage) reportAll(b *burst.Burst, left uint64) {
+	for doomed := b.DoomedOf(left); doomed != 0; doomed &= doomed - 1 {
+		j := bits.TrailingZeros64(doomed)
+		s.reportForwarded(b, left&(1<<j-1))
+		s.reportOne(b, j, s.rules.Policies[b.Cause[j].Watch()].Collectors)
+		left &^= 1<<(j+1) - 1
+	}
+	s.reportForwarded(b, left)
+}
+
+// reportForwarded reports packets, several at once where their reports are alike.
+func (s *Stage) reportForwarded(b *burst.Burst, left uint64) {
 	for left != 0 {
 		if s.Reporter.ByTemplate() {
 			if rest := s.shed(b, left); rest != left {
@@ -151,6 +162,9 @@ func (s *Stage) subject(b *burst.Burst, j int, collectors uint64) reporting.Subj
 	}
 	if info.Type == inthdr.MX {
 		x.Source, x.SourceBits = b.Vec[b.Fast.At[j]].Bytes()[info.Stack:][:info.SourceLen], b.Link.Locator.SourceBits(info)
+	}
+	if b.DoomedOf(1<<j) != 0 {
+		x.Dropped, x.Reason = true, burst.DropMitigation.Code()
 	}
 	s.showPacket(&x, b, uint8(j))
 	return x
