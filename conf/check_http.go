@@ -20,7 +20,10 @@ func (d checker) checkHTTP(c *Config) {
 	if d.checkListen(&h.Listen, "listen", "127.0.0.1:9465", "everybody who reaches it reads flows, paths and counters", len(h.Tokens) > 0 || h.TLS != nil && h.TLS.ClientCA != "") && h.TLS == nil {
 		d.WarnAt([]any{&h.Listen}, "http: listen = %q takes tokens from other machines without TLS: who listens on the way has them; add tls { certificate key }", schema.Short(h.Listen))
 	}
-	d.checkTokens(h)
+	CheckTokens(d.File, h.Tokens)
+	if h.Listen == "" && (len(h.Tokens) > 0 || h.TLS != nil) {
+		d.WarnAt([]any{&h.Listen}, `http: listen = "": tokens and tls are for nothing`)
+	}
 	if !h.LocalReads && len(h.Tokens) == 0 && (h.TLS == nil || h.TLS.ClientCA == "") && h.Listen != "" {
 		d.ErrorAt([]any{&h.LocalReads}, "http: local_reads = false, and there is neither a token nor tls { client_ca }: nobody could read over TCP; add one")
 	}
@@ -49,12 +52,11 @@ func (h *HTTP) SocketPath(environment func(string) string) string {
 	return filepath.Join(first, "api.sock")
 }
 
-// checkTokens checks the hashes of tokens, and that there is an address over which tokens
-// count.
-func (d checker) checkTokens(h *HTTP) {
+// CheckTokens checks the hashes of the tokens of an HTTP endpoint, in this configuration and others.
+func CheckTokens(d *schema.File, tokens []Token) {
 	names := map[string]string{}
-	for i := range h.Tokens {
-		t := &h.Tokens[i]
+	for i := range tokens {
+		t := &tokens[i]
 		sum := strings.ToLower(t.SHA256)
 		if other, twice := names[sum]; twice && sum != "" {
 			d.ErrorAt([]any{&t.SHA256}, "http: token %q: sha256 is that of token %q too: a token may write, or it may not; each needs its own", schema.Short(t.Name), schema.Short(other))
@@ -66,9 +68,6 @@ func (d checker) checkTokens(h *HTTP) {
 		if t.SHA256 == emptySHA256 {
 			d.ErrorAt([]any{&t.SHA256}, "http: token %q: sha256 is that of nothing: everybody would have the token", schema.Short(t.Name))
 		}
-	}
-	if h.Listen == "" && (len(h.Tokens) > 0 || h.TLS != nil) {
-		d.WarnAt([]any{&h.Listen}, `http: listen = "": tokens and tls are for nothing`)
 	}
 }
 

@@ -51,11 +51,7 @@ func visitConfig(v schema.Visitor, c *Config) {
 		v.Attr("pprof", schema.Text(&c.HTTP.Pprof))
 		v.Attr("hosts", schema.Texts(&c.HTTP.Hosts))
 		v.Attr("local_reads", schema.Boolean(&c.HTTP.LocalReads))
-		v.Optional("tls", schema.Pointer(&c.HTTP.TLS, func() TLS { return TLS{} }, func(v schema.Visitor, t *TLS) {
-			v.Required("certificate", schema.Text(&t.Certificate))
-			v.Required("key", schema.Text(&t.Key))
-			v.Attr("client_ca", schema.Text(&t.ClientCA))
-		}))
+		VisitServerTLS(v, &c.HTTP.TLS)
 		v.Blocks("token", schema.Slice(&c.HTTP.Tokens, func(int) Token { return Token{Role: "read"} }, func(t *Token) *string { return &t.Name }, func(v schema.Visitor, t *Token) {
 			v.Required("sha256", schema.Text(&t.SHA256))
 			v.Attr("role", schema.Choice(&t.Role, ReadRole, WriteRole))
@@ -69,6 +65,15 @@ func visitConfig(v schema.Visitor, c *Config) {
 		v.Attr("format", schema.Choice(&c.Log.Format, AutoLog, TextLog, JSONLog, JournalLog))
 		v.Attr("level", schema.Choice(&c.Log.Level, DebugLog, InfoLog, WarnLog, ErrorLog))
 	})
+}
+
+// VisitServerTLS is the schema of block tls of an HTTP endpoint, in this configuration and others.
+func VisitServerTLS(v schema.Visitor, t **TLS) {
+	v.Optional("tls", schema.Pointer(t, func() TLS { return TLS{} }, func(v schema.Visitor, t *TLS) {
+		v.Required("certificate", schema.Text(&t.Certificate))
+		v.Required("key", schema.Text(&t.Key))
+		v.Attr("client_ca", schema.Text(&t.ClientCA))
+	}))
 }
 
 func visitDPDK(v schema.Visitor, d *DPDK) {

@@ -23,10 +23,12 @@ type check struct {
 
 func (f check) all(c *Config) {
 	f.sink(&c.Sink)
-	if len(c.Listens) == 0 {
+	outputs := len(c.Kafkas) + len(c.Files) + len(c.ClickHouses) + len(c.IPFIXes)
+	alone := c.Network != nil && outputs == 0 && len(c.Listens) == 0 // the page over all sinks needs no store
+	if len(c.Listens) == 0 && !alone {
 		f.ErrorAt([]any{&c.HTTP}, `nothing is received: write listen "reports" { address = "0.0.0.0:8555" }`)
 	}
-	if len(c.Kafkas)+len(c.Files)+len(c.ClickHouses)+len(c.IPFIXes) == 0 {
+	if outputs == 0 && !alone {
 		f.ErrorAt([]any{&c.HTTP}, `nothing takes the records: write a block kafka, clickhouse, ipfix or file, such as file "out" { path = "-" }`)
 	}
 	for i := range c.Listens {
@@ -47,10 +49,71 @@ func (f check) all(c *Config) {
 	}
 	conf.CheckNodes(f.File, c.NodeModels)
 	f.peers(c)
-	if c.HTTP.Listen != "" {
-		if _, ok := f.endpoint(&c.HTTP.Listen, "http: listen", c.HTTP.Listen, true); ok && !loopback(c.HTTP.Listen) && len(c.Peers) == 0 {
-			f.WarnAt([]any{&c.HTTP.Listen}, "http: listen = %s: other machines can read the metrics; 127.0.0.1 keeps them to this one", schema.Quote(c.HTTP.Listen))
+	f.http(c)
+	f.network(c)
+}
+
+// http checks the address of metrics and of the page, and who may read there.
+func (f check) http(c *Config) {
+	h := &c.HTTP
+	conf.CheckTokens(f.File, h.Tokens)
+	if h.TLS != nil {
+		f.secret("http: tls", "key", &h.TLS.Key)
+	}
+	guarded := len(h.Tokens) > 0 || h.TLS != nil && h.TLS.ClientCA != ""
+	if h.Listen == "" {
+		if guarded || h.TLS != nil {
+			f.WarnAt([]any{&h.Listen}, `http: listen = "": tokens and tls are for nothing`)
 		}
+		return
+	}
+	if _, ok := f.endpoint(&h.Listen, "http: listen", h.Listen, true); !ok || loopback(h.Listen) {
+		return
+	}
+	switch {
+	case len(h.Tokens) > 0 && h.TLS == nil:
+		f.WarnAt([]any{&h.Listen}, "http: listen = %s takes tokens from other machines without TLS: who listens on the way has them; add tls { certificate key }", schema.Quote(h.Listen))
+	case !guarded && c.Network != nil:
+		f.WarnAt([]any{&h.Listen}, "http: listen = %s: other machines can read the flows, paths and problems of all sinks; add token \"NAME\" { sha256 } and tls, or keep it to this machine with 127.0.0.1", schema.Quote(h.Listen))
+	case !guarded && len(c.Peers) == 0:
+		f.WarnAt([]any{&h.Listen}, "http: listen = %s: other machines can read the metrics; 127.0.0.1 keeps them to this one", schema.Quote(h.Listen))
+	}
+}
+
+// maxSinks is how many sinks one page is over, by name or address.
+const maxSinks = 1024
+
+// network checks the addresses of the sinks, and that their token does not go in clear.
+func (f check) network(c *Config) {
+	n := c.Network
+	if n == nil {
+		return
+	}
+	if len(n.Sinks) == 0 && f.Good(&n.Sinks) {
+		f.ErrorAt([]any{&n.Sinks}, `network: sinks is empty: name http.listen of each sink, such as ["192.0.2.1:9465"], or a name that resolves to all of them`)
+	}
+	if len(n.Sinks) > maxSinks {
+		f.ErrorAt([]any{&n.Sinks}, "network: sinks: %d are too many: %d at most", len(n.Sinks), maxSinks)
+	}
+	clear := false
+	for i, a := range n.Sinks {
+		key := schema.ElementOf(&n.Sinks, i)
+		host, port, err := net.SplitHostPort(a)
+		if p, numErr := strconv.ParseUint(port, 10, 16); err != nil || numErr != nil || p == 0 || host == "" {
+			f.ErrorAt([]any{key}, `network: sinks: %s: must be an address or a name, and a port, such as "192.0.2.1:9465"; block tls says that it is asked by https`, schema.Quote(schema.Short(a)))
+		} else if slices.Contains(n.Sinks[:i], a) {
+			f.ErrorAt([]any{key}, "network: sinks: %s stands twice", schema.Quote(a))
+		}
+		ip, err := netip.ParseAddr(host)
+		clear = clear || err != nil || !ip.IsLoopback()
+	}
+	f.tls("network", n.TLS)
+	f.secret("network", "token_file", &n.TokenFile)
+	if n.TokenFile != "" && n.TLS == nil && clear && !n.Insecure {
+		f.ErrorAt([]any{&n.TokenFile}, "network: the token would go to the sinks in clear, for all on the way to read: add tls { }, or insecure = true")
+	}
+	if c.HTTP.Listen == "" {
+		f.WarnAt([]any{&n.Sinks}, `network: http { listen = "" }: nobody can look at the page`)
 	}
 }
 

@@ -26,6 +26,16 @@ type Config struct {
 	Log          conf.Log // Format "auto": journal under systemd, text on a terminal, else JSON
 	NodeModels   []conf.NodeModel
 	Names        conf.Names // for those who read what is stored
+	Network      *Network   // the sinks whose page, API and commands this collector has; nil: none
+}
+
+// Network is the sinks that one page is over.
+type Network struct {
+	Sinks     []string      // HOST:PORT of their http.listen; a name stands for all addresses that it resolves to
+	TokenFile string        // with a token of all of them; "": none
+	Insecure  bool          // the token may go to other machines without TLS
+	Timeout   time.Duration // for an answer of one sink
+	TLS       *TLS          // nil: http
 }
 
 // Listen is one address that reports come to.
@@ -102,11 +112,13 @@ type IPFIX struct {
 	Enterprise int           // private enterprise number of fields that no standard has; 0: without them
 }
 
-// HTTP is where metrics are.
+// HTTP is where metrics, the schema and the page over all sinks are.
 type HTTP struct {
 	Listen string
 	Hosts  []string // names of this machine that clients may ask by
 	Series int
+	TLS    *conf.TLS    // nil: none
+	Tokens []conf.Token // who bears one, or has a certificate of TLS.ClientCA, may read from other machines; none of both: all may
 }
 
 func defaultConfig() *Config {
@@ -128,6 +140,8 @@ func defaultFile(int) File { return File{Keep: 5} }
 func defaultClickHouse(int) ClickHouse {
 	return ClickHouse{Rows: 50000, Wait: 5 * time.Second, Timeout: 30 * time.Second}
 }
+
+func defaultNetwork() Network { return Network{Timeout: time.Second} }
 
 func defaultIPFIX(int) IPFIX {
 	return IPFIX{Protocol: UDP, Message: 1400, Templates: time.Minute}

@@ -56,6 +56,15 @@ func (c *Config) resolve(dir string) {
 		}
 	}
 	in(&c.Sink)
+	if n := c.Network; n != nil {
+		in(&n.TokenFile)
+		tls(n.TLS)
+	}
+	if t := c.HTTP.TLS; t != nil {
+		in(&t.Certificate)
+		in(&t.Key)
+		in(&t.ClientCA)
+	}
 	if c.Spool != nil {
 		in(&c.Spool.Directory)
 	}

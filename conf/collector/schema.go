@@ -32,6 +32,10 @@ func (c *Config) visit(v schema.Visitor) {
 		v.Attr("listen", schema.Text(&c.HTTP.Listen))
 		v.Attr("hosts", schema.Texts(&c.HTTP.Hosts))
 		v.Attr("series", schema.Integer(&c.HTTP.Series, 0, 1000000))
+		conf.VisitServerTLS(v, &c.HTTP.TLS)
+		v.Blocks("token", schema.Slice(&c.HTTP.Tokens, schema.Zero[conf.Token], func(t *conf.Token) *string { return &t.Name }, func(v schema.Visitor, t *conf.Token) {
+			v.Required("sha256", schema.Text(&t.SHA256))
+		}))
 	})
 	v.Attr("peers", schema.Texts(&c.Peers))
 	v.Block("log", &c.Log, func(v schema.Visitor) {
@@ -39,6 +43,13 @@ func (c *Config) visit(v schema.Visitor) {
 		v.Attr("level", schema.Choice(&c.Log.Level, conf.DebugLog, conf.InfoLog, conf.WarnLog, conf.ErrorLog))
 	})
 	v.Blocks("node_model", conf.NodeModelBlocks(&c.NodeModels))
+	v.Optional("network", schema.Pointer(&c.Network, defaultNetwork, func(v schema.Visitor, n *Network) {
+		v.Required("sinks", schema.Texts(&n.Sinks))
+		v.Attr("token_file", schema.Text(&n.TokenFile))
+		v.Attr("insecure", schema.Boolean(&n.Insecure))
+		v.Attr("timeout", schema.Duration(&n.Timeout, 50*time.Millisecond, 10*time.Second))
+		v.Optional("tls", schema.Pointer(&n.TLS, func() TLS { return TLS{} }, visitTLS))
+	}))
 	v.Block("names", &c.Names, func(v schema.Visitor) { conf.VisitNames(v, &c.Names) })
 }
 

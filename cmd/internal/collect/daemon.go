@@ -4,9 +4,11 @@
 package collect
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"path/filepath"
@@ -17,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"intsink/cmd/internal/allsinks"
 	"intsink/cmd/internal/degraded"
 	"intsink/cmd/internal/notify"
 	"intsink/conf"
@@ -43,6 +46,7 @@ type daemon struct {
 	set       *aggregate.Set
 	parts     *degraded.Parts
 	world     *world
+	sinks     *allsinks.Sinks // whose page this is; nil: of none
 	http      struct {
 		sync.Mutex
 		server *http.Server // nil: its address is not open
@@ -71,6 +75,9 @@ func start(c *collector.Config, version string, strict bool) (*daemon, error) {
 	o.Queue, o.Recent = int(queue), int(recentOf(queue))
 	d.decoder = decoder
 	d.names.Store(&c.Names)
+	if d.sinks, err = d.makeSinks(c.Network); err != nil {
+		return nil, err
+	}
 	all := specs(c)
 	d.world.use(all)
 	for i := range all {
@@ -219,6 +226,8 @@ func needsRestart(old, c *collector.Config) string {
 		return "peers"
 	case !reflect.DeepEqual(old.HTTP, c.HTTP):
 		return "http"
+	case !reflect.DeepEqual(old.Network, c.Network):
+		return "network"
 	case old.Sink != c.Sink:
 		return "sink"
 	case !reflect.DeepEqual(old.NodeModels, c.NodeModels):
@@ -245,7 +254,27 @@ func (d *daemon) stop() error {
 		d.log.Info("stopped", "output", o.Name, "delivered", o.Delivered, "dropped", lost, "in_spool", o.Waiting)
 	}
 	d.stopHTTP()
+	if d.sinks != nil {
+		d.sinks.Close()
+	}
 	return errors.Join(err, d.closeSpool())
+}
+
+// makeSinks are the sinks that one page is over; nil: none are configured.
+func (d *daemon) makeSinks(n *collector.Network) (*allsinks.Sinks, error) {
+	if n == nil {
+		return nil, nil
+	}
+	o := allsinks.Options{
+		Addresses: n.Sinks, TokenFile: n.TokenFile, Timeout: n.Timeout, Names: d.names.Load, Log: func() *slog.Logger { return d.log }, Now: time.Now,
+		LookUp: func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		},
+	}
+	if t := n.TLS; t != nil {
+		o.TLS = &allsinks.TLS{CA: t.CA, Certificate: t.Certificate, Key: t.Key, ServerName: t.ServerName}
+	}
+	return allsinks.New(o)
 }
 
 func (d *daemon) closeSpool() error {
@@ -265,6 +294,9 @@ func (d *daemon) ready() error {
 	}
 	var away []string
 	s := d.collector.Snapshot()
+	if d.sinks != nil && len(s.Listens) == 0 { // a page alone
+		return nil
+	}
 	if !slices.ContainsFunc(s.Listens, func(l collect.ListenSnapshot) bool { return l.Why == nil }) {
 		return fmt.Errorf("nothing is received: %w", s.Listens[0].Why)
 	}

@@ -4,6 +4,7 @@ package collect
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,8 @@ import (
 
 	"golang.org/x/net/netutil"
 
+	"intsink/cmd/internal/allsinks"
+	"intsink/cmd/internal/ui"
 	"intsink/cmd/internal/webguard"
 	files "intsink/deploy/collect"
 )
@@ -32,25 +35,42 @@ func (d *daemon) openHTTP() {
 	if d.http.server != nil || d.stopping.Load() || d.began.HTTP.Listen == "" {
 		return
 	}
-	l, err := net.Listen("tcp", d.began.HTTP.Listen)
-	if err != nil {
-		err = fmt.Errorf("%w; choose another address, or \"\" for none", err)
-	}
+	l, err := d.listenHTTP()
 	d.parts.Set("http", "listen", err)
 	if err != nil {
 		return
 	}
 	hosts := d.began.HTTP.Hosts
 	s := &http.Server{
-		Handler: webguard.Wrap(d.handler(), func() []string { return hosts }), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: writePatience,
+		Handler: webguard.Wrap(d.guard(d.handler()), func() []string { return hosts }), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: writePatience,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
 	}
 	d.http.server = s
 	go func() {
-		if err := s.Serve(netutil.LimitListener(webguard.Shares(l, maxConnections), maxConnections)); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			d.log.Error("http server ended", "err", err)
 		}
 	}()
+}
+
+// listenHTTP opens http.listen, with TLS where the configuration has its files.
+func (d *daemon) listenHTTP() (net.Listener, error) {
+	var c *tls.Config
+	if files := d.began.HTTP.TLS; files != nil {
+		var err error
+		if c, err = webguard.TLS(files); err != nil {
+			return nil, fmt.Errorf("tls: %w", err)
+		}
+	}
+	l, err := net.Listen("tcp", d.began.HTTP.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("%w; choose another address, or \"\" for none", err)
+	}
+	l = netutil.LimitListener(webguard.Shares(l, maxConnections), maxConnections)
+	if c != nil {
+		l = tls.NewListener(l, c)
+	}
+	return l, nil
 }
 
 // stopHTTP ends the server.
@@ -85,10 +105,17 @@ func (d *daemon) handler() http.Handler {
 		}
 	})
 	mux.HandleFunc("GET /api/v1/schema/{name}", schemaFile)
+	endpoints := "/metrics\n/healthz\n/readyz\n/api/v1/schema\n/api/v1/names\n"
 	mux.HandleFunc("GET /api/v1/names", d.writeNames)
+	if d.sinks != nil {
+		d.sinks.Register(mux)
+		mux.Handle("GET /ui/", ui.Handler("/ui/"))
+		mux.HandleFunc("GET /ui", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/ui/", http.StatusMovedPermanently) })
+		endpoints += "/ui/\n" + strings.Join(allsinks.Paths(), "\n") + "\n"
+	}
 	mux.HandleFunc("POST "+seenPath, d.answerPeer)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, "/metrics\n/healthz\n/readyz\n/api/v1/schema\n/api/v1/names\n")
+		fmt.Fprint(w, endpoints)
 	})
 	return mux
 }
@@ -96,8 +123,13 @@ func (d *daemon) handler() http.Handler {
 // noInterface stands in place of an interface for the node itself.
 const noInterface = 1<<32 - 1
 
-// writeNames answers lines of node, interface and name with tabs between them, as ClickHouse reads a dictionary.
-func (d *daemon) writeNames(w http.ResponseWriter, _ *http.Request) {
+// writeNames answers lines of node, interface and name with tabs between them, as ClickHouse reads a dictionary; who asks for JSON, as the page
+// and intsink do, gets the names over all sinks.
+func (d *daemon) writeNames(w http.ResponseWriter, r *http.Request) {
+	if d.sinks != nil && strings.Contains(r.Header.Get("Accept"), "application/json") {
+		d.sinks.WriteNames(w, r)
+		return
+	}
 	w.Header().Set("Content-Type", "text/tab-separated-values; charset=utf-8")
 	for _, n := range d.names.Load().All() {
 		fmt.Fprintf(w, "%d\t%d\t%s\n", n.ID, uint32(noInterface), n.Name)

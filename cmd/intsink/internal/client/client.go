@@ -11,6 +11,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,6 +29,32 @@ type Sink struct {
 	token       string // "": none
 
 	otherwise func(context.Context) *Sink // who is asked where nobody listens here; nil: nobody
+
+	missing []string // sinks that the answers of a collector over all sinks were without, and why
+}
+
+// partly is the exit code of a command whose answer is without some sink.
+const partly = 3
+
+// Whole is an error where a collector answered without some of its sinks; nil: all answered, or it is one sink.
+func (s *Sink) Whole() error {
+	if len(s.missing) == 0 {
+		return nil
+	}
+	return cli.ExitError{Code: partly, Err: fmt.Errorf("this is without %s: %s", cli.Count(len(s.missing), "sink"), strings.Join(s.missing, "; "))}
+}
+
+// note takes up which sinks an answer is without.
+func (s *Sink) note(body []byte) {
+	var said struct{ Partial []struct{ Sink, Why string } }
+	if !bytes.Contains(body, []byte(`"partial"`)) || json.Unmarshal(body, &said) != nil {
+		return
+	}
+	for _, p := range said.Partial {
+		if line := p.Sink + ", " + p.Why; !slices.Contains(s.missing, line) {
+			s.missing = append(s.missing, line)
+		}
+	}
 }
 
 // Read asks for path and decodes the JSON of the answer into v.
@@ -62,6 +90,7 @@ func (s *Sink) Ask(ctx context.Context, method, path string, request any) ([]byt
 		}
 		return nil, err
 	}
+	s.note(body)
 	return body, err
 }
 
@@ -137,6 +166,7 @@ func (s *Sink) send(ctx context.Context, method, path string, request any) (*htt
 	if request != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
+	r.Header.Set("Accept", "application/json, */*;q=0.5")
 	if s.token != "" {
 		r.Header.Set("Authorization", "Bearer "+s.token)
 	}

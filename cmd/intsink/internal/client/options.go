@@ -24,6 +24,7 @@ import (
 // Options are the flags that name the sink, and say how its answer is printed.
 type Options struct {
 	Config, URL, Socket string
+	Address             string // URL without a scheme: of a sink, or of a collector over all sinks
 	TokenFile, CA       string // for URL
 	Cert, Key           string // for URL: a client certificate
 	Insecure            bool   // TokenFile may go to another machine without TLS
@@ -45,7 +46,9 @@ const (
 // Register adds the flags to a command that only reads.
 func (o *Options) Register(cmd *cobra.Command) {
 	o.register(cmd, "file with a token of the sink (http { token })")
-	cmd.MarkFlagsMutuallyExclusive("config", "url")
+	cmd.Flags().StringVar(&o.Address, "address", "", "HOST:PORT of a running sink, or of intsink-collect with network { sinks }, which answers over all of them (https with --ca or --cert)")
+	cmd.MarkFlagsMutuallyExclusive("config", "url", "address")
+	cmd.MarkFlagsMutuallyExclusive("socket", "address")
 }
 
 // RegisterControl adds the flags to a command that changes something.
@@ -91,10 +94,14 @@ func (o *Options) RegisterFormat(cmd *cobra.Command, text string, more ...string
 // named is the sink that --url or --socket names; nil: neither is given.
 func (o *Options) named() (*Sink, error) {
 	switch {
+	case o.Address != "" && (o.CA != "" || o.Cert != ""):
+		return o.overTCP("https://" + o.Address)
+	case o.Address != "":
+		return o.overTCP("http://" + o.Address)
 	case o.URL != "":
 		return o.overTCP(o.URL)
 	case o.TokenFile != "" || o.CA != "" || o.Cert != "":
-		return nil, errors.New("--token-file, --ca and --cert go with --url: on its socket the sink knows who asks")
+		return nil, errors.New("--token-file, --ca and --cert go with --url or --address: on its socket the sink knows who asks")
 	case o.Socket != "":
 		return unixSink(o.Socket), nil
 	}

@@ -3,6 +3,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -32,13 +33,13 @@ func Show[T any](ctx context.Context, stdout io.Writer, o *Options, q Question, 
 		return cli.Failed(err)
 	}
 	if o.Format == "json" {
-		return Print(stdout, string(body))
+		return cmp.Or(Print(stdout, string(body)), sink.Whole())
 	}
 	var answer T
 	if err := sink.Decode(body, &answer); err != nil {
 		return cli.Failed(err)
 	}
-	return Print(stdout, text(&answer))
+	return cmp.Or(Print(stdout, text(&answer)), sink.Whole())
 }
 
 // Print writes text; its error is not wrong usage.

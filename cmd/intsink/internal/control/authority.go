@@ -4,9 +4,6 @@ package control
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -65,27 +62,10 @@ func (s *Server) role(r *http.Request) (who string, role conf.TokenRole) {
 	if s.certified(r) {
 		return fmt.Sprintf("%s certificate %q", who, r.TLS.PeerCertificates[0].Subject.CommonName), conf.WriteRole
 	}
-	if t := tokenOf(s.Sink.Config().HTTP.Tokens, r); t != nil {
+	if t := webguard.TokenOf(s.Sink.Config().HTTP.Tokens, r); t != nil {
 		return fmt.Sprintf("%s token %q", who, t.Name), t.Role
 	}
 	return who, ""
-}
-
-// tokenOf returns the token that the request bears (RFC 6750, section 2.1), nil if it bears none
-// of them. Its time does not depend on which one it is.
-func tokenOf(tokens []conf.Token, r *http.Request) (found *conf.Token) {
-	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
-		return nil
-	}
-	sum := sha256.Sum256([]byte(secret))
-	for i := range tokens {
-		want, _ := hex.DecodeString(tokens[i].SHA256) // conf has checked it
-		if subtle.ConstantTimeCompare(sum[:], want) == 1 {
-			found = &tokens[i]
-		}
-	}
-	return found
 }
 
 // Guard passes requests to next if they may read: those on the unix socket and, unless http { local_reads = false }, from
@@ -108,10 +88,10 @@ func (s *Server) guard(next http.Handler, profiles bool) http.Handler {
 		if health && !s.local(r) {
 			w.Header().Set("Connection", "close") // who has shown no right keeps none
 		}
-		if !onSocket(r) && !health && s.guesses.refuse(r, s.Writes.now(), func() bool { return tokenOf(s.Sink.Config().HTTP.Tokens, r) != nil }) {
+		if !onSocket(r) && !health && s.guesses.Refuse(r, s.Writes.now(), func() bool { return webguard.TokenOf(s.Sink.Config().HTTP.Tokens, r) != nil }) {
 			s.Writes.unauthorized("tcp "+r.RemoteAddr, r)
 			w.Header().Set("Retry-After", "60")
-			turnAway(w, http.StatusTooManyRequests, guessRefused)
+			turnAway(w, http.StatusTooManyRequests, webguard.GuessRefused)
 			return
 		}
 		who, may := s.mayRead(r)

@@ -152,7 +152,7 @@ func FuzzAuthorization(f *testing.F) {
 	f.Fuzz(func(t *testing.T, header string) {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Header.Set("Authorization", header)
-		found := tokenOf(tokens(), r)
+		found := webguard.TokenOf(tokens(), r)
 		if want := len(header) == 8 && strings.EqualFold(header[:7], "Bearer ") && (header[7] == 'r' || header[7] == 'w'); (found != nil) != want {
 			t.Fatalf("%q: %+v", header, found)
 		}

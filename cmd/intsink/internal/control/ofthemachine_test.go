@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/internal/webguard"
 	"intsink/conf"
 )
 
@@ -76,7 +77,7 @@ func TestGuessesAreCounted(t *testing.T) {
 	}
 	for i := range 100 {
 		want := 401
-		if i >= maxGuesses {
+		if i >= webguard.MaxGuesses {
 			want = 429
 		}
 		if code := ask("POST", "/api/v1/mode", fmt.Sprint(i)); code != want {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"intsink/cmd/internal/webguard"
 	"intsink/conf"
 )
 
@@ -35,7 +36,7 @@ type Server struct {
 	Writes *Writes
 
 	guests      guests
-	guesses     guesses
+	guesses     webguard.Guesses
 	authorities authorities
 }
 

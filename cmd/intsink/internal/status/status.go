@@ -33,6 +33,15 @@ type Status struct {
 	Replaced   bool              `json:"replaced"`   // the program's file is another one than runs
 	Mbufs      int               `json:"mbufs"`
 	MbufsInUse int               `json:"mbufs_in_use"`
+
+	Sinks []Sink `json:"sinks,omitempty"` // of a collector over all sinks: which it asks
+}
+
+// Sink is one of the sinks that a collector asks.
+type Sink struct {
+	Sink    string  `json:"sink"`    // its address
+	Answers bool    `json:"answers"` //
+	Why     *string `json:"why"`     // it does not
 }
 
 // Write is a request to change something.

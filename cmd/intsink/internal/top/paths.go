@@ -117,13 +117,13 @@ func Paths(ctx context.Context, stdout io.Writer, o *client.Options, dot, each b
 			paths = byNodes(paths)
 		}
 		screen := cli.ScreenOf(stdout)
-		return client.Print(stdout, screen.Text(strings.Join(pathTable(paths, sink.Book, each).lines(maxPaths, screen.Width, "no path is known"), "\n")+"\n"))
+		return cmp.Or(client.Print(stdout, screen.Text(strings.Join(pathTable(paths, sink.Book, each).lines(maxPaths, screen.Width, "no path is known"), "\n")+"\n")), sink.Whole())
 	}
 	links, err := read[linkItem](ctx, sink, fmt.Sprintf("/api/v1/links?limit=%d", maxPaths))
 	if err != nil {
 		return cli.Failed(err)
 	}
-	return client.Print(stdout, graph(paths, links, sink.Book))
+	return cmp.Or(client.Print(stdout, graph(paths, links, sink.Book)), sink.Whole())
 }
 
 // graph is the map of paths in the DOT language.

@@ -58,7 +58,7 @@ func Problems(ctx context.Context, stdout io.Writer, o *ProblemOptions) error {
 	if n := a.Totals.Open; n > 0 {
 		return cli.Failed(fmt.Errorf("%s now", cli.Count(n, "problem")))
 	}
-	return nil
+	return sink.Whole()
 }
 
 // width80 is how long a line of problems is at most.

@@ -48,7 +48,7 @@ func Status(ctx context.Context, stdout io.Writer, o *client.Options) error {
 	if s.Ready != "ok" {
 		return cli.Failed(fmt.Errorf("not ready: %s", s.Ready))
 	}
-	return nil
+	return sink.Whole()
 }
 
 // statusLines are the state of a sink: what is wrong, then links, ports, collectors, workers.

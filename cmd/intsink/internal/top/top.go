@@ -4,6 +4,7 @@
 package top
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -62,7 +63,7 @@ func Run(ctx context.Context, stdout io.Writer, o *Options) error {
 	if err != nil {
 		return cli.Failed(err)
 	}
-	return client.Print(stdout, screen.Text(strings.Join(lines, "\n")+"\n"))
+	return cmp.Or(client.Print(stdout, screen.Text(strings.Join(lines, "\n")+"\n")), sink.Whole())
 }
 
 // viewer asks a sink for one view after the other.
@@ -134,6 +135,10 @@ func headline(s *status.Status) string {
 		flows += w.Flows
 		capacity += w.FlowCapacity
 	}
-	return fmt.Sprintf("intsink %s  node %d  up %v  %s  %s  %s of %s flows  %d of %d mbufs in use",
-		s.Version, s.Node, up, state, cli.Count(len(s.Workers), "worker"), count(float64(flows)), count(float64(capacity)), s.MbufsInUse, s.Mbufs)
+	who := fmt.Sprintf("node %d", s.Node)
+	if len(s.Sinks) > 0 {
+		who = cli.Count(len(s.Sinks), "sink")
+	}
+	return fmt.Sprintf("intsink %s  %s  up %v  %s  %s  %s of %s flows  %d of %d mbufs in use",
+		s.Version, who, up, state, cli.Count(len(s.Workers), "worker"), count(float64(flows)), count(float64(capacity)), s.MbufsInUse, s.Mbufs)
 }

@@ -1,6 +1,6 @@
-// guesses: bounds how many wrong tokens an address may try.
+// Guesses: bounds how many wrong tokens an address may try.
 
-package control
+package webguard
 
 import (
 	"crypto/sha256"
@@ -9,20 +9,20 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"intsink/cmd/internal/webguard"
 )
 
 // Bounds of guesses.
 const (
-	maxGuesses   = 20          // wrong tokens of one address within
-	guessesPer   = time.Minute // this time; then none is looked at until it is over
-	maxGuessers  = 1024        // addresses that are remembered
-	guessRefused = "too many wrong tokens from this address: none is looked at for a minute"
+	MaxGuesses  = 20          // wrong tokens of one address within
+	guessesPer  = time.Minute // this time; then none is looked at until it is over
+	maxGuessers = 1024        // addresses that are remembered
+
+	// GuessRefused is what an address with too many of them is told.
+	GuessRefused = "too many wrong tokens from this address: none is looked at for a minute"
 )
 
-// guesses are the wrong tokens of late.
-type guesses struct {
+// Guesses are the wrong tokens of late.
+type Guesses struct {
 	mu   sync.Mutex
 	from map[netip.Prefix]*guesser
 }
@@ -35,14 +35,14 @@ type guesser struct {
 	next  int                  // place in good of the next
 }
 
-// refuse tells whether the token of r is not to be looked at. ok tells whether it is right.
-func (g *guesses) refuse(r *http.Request, now time.Time, ok func() bool) bool {
+// Refuse tells whether the token of r is not to be looked at. ok tells whether it is right.
+func (g *Guesses) Refuse(r *http.Request, now time.Time, ok func() bool) bool {
 	bears := r.Header.Get("Authorization")
 	a, err := netip.ParseAddrPort(r.RemoteAddr)
 	if bears == "" || err != nil {
 		return false
 	}
-	from, sum := webguard.ShareOf(a.Addr()), sha256.Sum256([]byte(bears))
+	from, sum := ShareOf(a.Addr()), sha256.Sum256([]byte(bears))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	x := g.from[from]
@@ -53,7 +53,7 @@ func (g *guesses) refuse(r *http.Request, now time.Time, ok func() bool) bool {
 		x.since, x.wrong = now, 0
 	}
 	switch {
-	case x.wrong >= maxGuesses && !slices.Contains(x.good[:], sum):
+	case x.wrong >= MaxGuesses && !slices.Contains(x.good[:], sum):
 		return true
 	case ok():
 		if !slices.Contains(x.good[:], sum) {
@@ -69,7 +69,7 @@ func (g *guesses) refuse(r *http.Request, now time.Time, ok func() bool) bool {
 
 // keep remembers x. Where there is no room it forgets another: whoever has more addresses than are remembered is not
 // held up by counting them.
-func (g *guesses) keep(from netip.Prefix, x *guesser) {
+func (g *Guesses) keep(from netip.Prefix, x *guesser) {
 	if g.from == nil {
 		g.from = map[netip.Prefix]*guesser{}
 	}

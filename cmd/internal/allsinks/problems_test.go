@@ -1,0 +1,172 @@
+package allsinks
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// lines are the problems of an answer, short: severity, kind, places, since, until.
+func lines(o object) (all []string) {
+	for _, p := range objects(o, "items") {
+		var at []string
+		for _, x := range objects(p, "place") {
+			at = append(at, text(x, "what")+" "+shown(x["id"]))
+		}
+		line := fmt.Sprintf("%s %s at %s since %s", text(p, "severity"), text(p, "kind"), strings.Join(at, ", "), text(p, "since"))
+		if p["until"] != nil {
+			line += " until " + text(p, "until")
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+func (x *network) problems(want ...string) object {
+	x.t.Helper()
+	_, o := x.get("/api/v1/problems")
+	if got := strings.Join(lines(o), "\n"); got != strings.Join(want, "\n") {
+		x.t.Fatalf("\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+	}
+	return o
+}
+
+// TestOnePlaceIsOneProblem: what three sinks tell of one queue is one problem, since the earliest, with the bytes of all.
+func TestOnePlaceIsOneProblem(t *testing.T) {
+	x := newNetwork(t, 3)
+	queue := func(id int, since, flow string, bytes, share, value float64) string {
+		return problems(strings.Replace(problem(id, "queue_congested", "node 302, egress 15, queue 2", since, fmt.Sprintf(`, "unit": "ns", "value": %v, "usual": 1000`, value)),
+			`"evidence": {}`, fmt.Sprintf(`"evidence": {"episode": %d, "culprits": [{"flow": %q, "bytes": %v, "share": %v}], "victims": [{"flow": "v", "added_ns": 10}]}`, id, flow, bytes, share), 1))
+	}
+	x.says(0, "/api/v1/problems", queue(7, "2026-11-28T10:00:03Z", "small", 100, 0.5, 5000))
+	x.says(1, "/api/v1/problems", queue(9, "2026-11-28T10:00:01Z", "filler", 1600, 0.8, 9000))
+	o := x.problems("error queue_congested at node 302, egress 15, queue 2 since 2026-11-28T10:00:01Z")
+	p := objects(o, "items")[0]
+	culprits := objects(inner(p, "evidence"), "culprits")
+	if len(culprits) != 2 || text(culprits[0], "flow") != "filler" || shown(culprits[0]["bytes"]) != "1600" || fmt.Sprintf("%.3f", amount(culprits[0], "share")) != "0.727" {
+		t.Errorf("culprits %v", culprits)
+	}
+	if v := objects(inner(p, "evidence"), "victims"); len(v) != 1 || shown(v[0]["added_ns"]) != "20" {
+		t.Errorf("victims %v", v)
+	}
+	if told := objects(inner(p, "evidence"), "sinks"); len(told) != 2 || text(told[1], "sink") != x.name(1) && text(told[0], "sink") != x.name(1) {
+		t.Errorf("told by %v", told)
+	}
+	if amount(p, "value") != 9000 || p["partial"] != nil {
+		t.Errorf("%v", p)
+	}
+	id := shown(p["id"])
+	x.later()
+	x.says(0, "/api/v1/problems", problems())
+	if o := x.problems("error queue_congested at node 302, egress 15, queue 2 since 2026-11-28T10:00:01Z"); shown(objects(o, "items")[0]["id"]) != id {
+		t.Errorf("another id: %v", objects(o, "items")[0]["id"])
+	}
+}
+
+// TestWhatIsOfASinkIsAtThatSink: the same trouble of two sinks themselves is two problems.
+func TestWhatIsOfASinkIsAtThatSink(t *testing.T) {
+	x := newNetwork(t, 2)
+	for i := range 2 {
+		x.says(i, "/api/v1/problems", problems(problem(1, "collector_away", "collector primary", begin, "")))
+	}
+	_, o := x.get("/api/v1/problems")
+	for i, line := range lines(o) {
+		if want := "error collector_away at sink " + text(objects(objects(o, "items")[i], "place")[0], "id") + ", collector primary since " + begin; line != want {
+			t.Errorf("%s, want %s", line, want)
+		}
+	}
+	if len(objects(o, "items")) != 2 {
+		t.Errorf("%v", lines(o))
+	}
+}
+
+// TestGoneIsWhereNobodySeesIt: a node that another sink sees is not gone; flows go around it.
+func TestGoneIsWhereNobodySeesIt(t *testing.T) {
+	x := newNetwork(t, 2)
+	since := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
+	x.says(0, "/api/v1/problems", problems(problem(1, "node_gone", "node 202", since, "")))
+	node := func(seen time.Time, gone bool) string {
+		return fmt.Sprintf(`{"items": [{"node": 202, "last_seen": %q, "gone": %v}], "totals": {"nodes": 1, "left_out": 0}}`, seen.UTC().Format(time.RFC3339), gone)
+	}
+	x.says(1, "/api/v1/nodes", node(time.Now(), false))
+	x.problems("warning path_changed at node 202 since " + since)
+	x.later()
+	x.says(1, "/api/v1/nodes", node(time.Now().Add(-2*time.Minute), false))
+	x.problems("error node_gone at node 202 since " + since)
+}
+
+// TestSilentSinkIsNamed: a sink that hangs is left out after its limit, named in the answer, and a problem; others' answers stay. It is not waited for
+// again until it is back.
+func TestSilentSinkIsNamed(t *testing.T) {
+	x := newNetwork(t, 3)
+	x.sinks.o.Timeout = 100 * time.Millisecond
+	x.says(0, "/api/v1/problems", problems(problem(1, "slow_hop", "node 202", begin, "")))
+	x.get("/api/v1/status")
+	hung := x.fakes[2]
+	hung.mu.Lock()
+	hung.wait = time.Hour
+	hung.mu.Unlock()
+	for round := range 3 {
+		x.later()
+		_, o := x.get("/api/v1/problems")
+		all := lines(o)
+		if len(all) != 2 || !strings.HasPrefix(all[0], "error slow_hop at node 202") || !strings.HasPrefix(all[1], "error sink_away at sink "+x.name(2)) {
+			t.Fatalf("round %d: %v", round, all)
+		}
+		if p := objects(o, "partial"); len(p) != 1 || text(p[0], "sink") != x.name(2) || text(p[0], "why") == "" {
+			t.Fatalf("round %d: partial %v", round, o["partial"])
+		}
+	}
+	asked := hung.asked.Load()
+	for range 10 {
+		x.later()
+		x.get("/api/v1/queues")
+	}
+	if n := hung.asked.Load() - asked; n > 1 {
+		t.Errorf("a sink that is away was asked %d times", n)
+	}
+}
+
+// TestTwoSinksOfOneIdentity: the same process at two addresses counts once; two processes with one node id are told.
+func TestTwoSinksOfOneIdentity(t *testing.T) {
+	x := newNetwork(t, 3)
+	status := func(node int, started string) string {
+		return fmt.Sprintf(`{"now": "NOW", "started": %q, "version": "1.0", "node": %d, "ready": "ok"}`, started, node)
+	}
+	for i, s := range []string{begin, begin, "2026-11-28T09:00:00Z"} {
+		x.says(i, "/api/v1/status", status(7, s))
+		x.says(i, "/api/v1/problems", problems(problem(1, "table_full", "worker w0", begin, "")))
+	}
+	x.get("/api/v1/status")
+	_, o := x.get("/api/v1/problems")
+	if n := strings.Count(strings.Join(lines(o), "\n"), "table_full"); n != 2 {
+		t.Errorf("%d times table_full: %v", n, lines(o))
+	}
+	if n := strings.Count(strings.Join(lines(o), "\n"), "sink_twice"); n != 1 {
+		t.Errorf("%d times sink_twice: %v", n, lines(o))
+	}
+}
+
+// TestClockThatIsOff: times of a sink whose clock is an hour ahead are shown by ours, and it is told.
+func TestClockThatIsOff(t *testing.T) {
+	x := newNetwork(t, 2)
+	ours := time.Now().UTC().Truncate(time.Second)
+	x.says(0, "/api/v1/status", fmt.Sprintf(`{"now": %q, "started": %q, "version": "1.0", "node": 1, "ready": "ok"}`, ours.Add(time.Hour).Format(time.RFC3339), begin))
+	x.says(0, "/api/v1/problems", problems(problem(1, "slow_hop", "node 202", ours.Add(time.Hour-10*time.Second).Format(time.RFC3339), "")))
+	_, o := x.get("/api/v1/problems")
+	clock := false
+	for _, p := range objects(o, "items") {
+		switch since, _ := when(p, "since"); text(p, "kind") {
+		case "slow_hop":
+			if d := since.Sub(ours.Add(-10 * time.Second)).Abs(); d > 3*time.Second {
+				t.Errorf("since %v, %v off", since, d)
+			}
+		case SinkClock:
+			clock = strings.Contains(text(p, "what"), "ahead")
+		}
+	}
+	if !clock {
+		t.Errorf("%v", lines(o))
+	}
+}

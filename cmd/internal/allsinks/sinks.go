@@ -1,0 +1,232 @@
+// Sinks: the sinks of a network: makes them of addresses and names, looks names up again, finds two that say they are one.
+
+package allsinks
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"intsink/conf"
+	"intsink/internal/plainfile"
+)
+
+// Options say which sinks there are, and how they are asked.
+type Options struct {
+	Addresses []string      // HOST:PORT; a name stands for all addresses that it resolves to
+	TokenFile string        // "": none
+	TLS       *TLS          // nil: without
+	Timeout   time.Duration // for an answer of one sink; an incident and a history take five of it
+	Names     func() *conf.Names
+	Log       func() *slog.Logger
+	LookUp    func(ctx context.Context, host string) ([]netip.Addr, error)
+	Now       func() time.Time
+}
+
+// TLS names PEM files, and the name that the sinks' certificates must have; "": that of the address.
+type TLS struct{ CA, Certificate, Key, ServerName string }
+
+// MaxSinks is how many sinks there may be.
+const MaxSinks = 1024
+
+// lookUpEvery is how often names are looked up again.
+const lookUpEvery = 30 * time.Second
+
+// Sinks are all sinks of a network.
+type Sinks struct {
+	o    Options
+	c    *http.Client
+	auth string
+
+	mu     sync.Mutex
+	sinks  []*sink // in the order of their names
+	failed map[string]string
+
+	questions questions
+	problems  numbers
+
+	stop context.CancelFunc
+	done sync.WaitGroup
+}
+
+// New makes the sinks that o names. Names are looked up in the background, so that a server of names that hangs holds up nothing.
+func New(o Options) (*Sinks, error) {
+	s := &Sinks{o: o, failed: map[string]string{}}
+	transport := &http.Transport{
+		MaxIdleConnsPerHost: 4, MaxConnsPerHost: 8, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: 30 * time.Second,
+		DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+	}
+	var err error
+	if o.TLS != nil {
+		if transport.TLSClientConfig, err = o.TLS.config(); err != nil {
+			return nil, err
+		}
+	}
+	s.c = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if o.TokenFile != "" {
+		b, err := os.ReadFile(o.TokenFile)
+		if err != nil {
+			return nil, fmt.Errorf("network: token_file: %w", err)
+		}
+		s.auth = "Bearer " + strings.TrimSpace(string(b))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.stop = cancel
+	s.lookUp(ctx, true)
+	s.done.Go(func() { s.keepLookingUp(ctx) })
+	return s, nil
+}
+
+// config reads the files.
+func (t *TLS) config() (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
+	var err error
+	if t.CA != "" {
+		if c.RootCAs, err = plainfile.CertPool(t.CA); err != nil {
+			return nil, fmt.Errorf("network: tls: ca: %w", err)
+		}
+	}
+	if t.Certificate != "" {
+		pair, err := plainfile.KeyPair(t.Certificate, t.Key)
+		if err != nil {
+			return nil, fmt.Errorf("network: tls: certificate: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+// Close ends what goes on in the background.
+func (s *Sinks) Close() {
+	s.stop()
+	s.done.Wait()
+	s.c.CloseIdleConnections()
+}
+
+func (s *Sinks) keepLookingUp(ctx context.Context) {
+	soon := time.NewTimer(0)
+	defer soon.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-soon.C:
+			s.lookUp(ctx, false)
+			soon.Reset(lookUpEvery)
+		}
+	}
+}
+
+// lookUp makes the set what the addresses stand for now; literal: without those that have to be looked up. A name that does not resolve keeps the sinks
+// that it had.
+func (s *Sinks) lookUp(ctx context.Context, literal bool) {
+	all := map[string]bool{}
+	for _, a := range s.o.Addresses {
+		host, port, err := net.SplitHostPort(a)
+		if err != nil {
+			continue // the configuration has been checked
+		}
+		if _, err := netip.ParseAddr(host); err == nil {
+			all[a] = true
+			continue
+		}
+		if literal {
+			continue
+		}
+		found, err := s.o.LookUp(ctx, host)
+		s.noteLookUp(a, err)
+		for _, ip := range found {
+			all[net.JoinHostPort(ip.Unmap().String(), port)] = true
+		}
+		if err != nil {
+			for _, old := range s.all() {
+				all[old.name] = true
+			}
+		}
+	}
+	s.use(all)
+}
+
+func (s *Sinks) noteLookUp(address string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.failed, address)
+	if err != nil {
+		s.failed[address] = err.Error()
+	}
+}
+
+// use makes sinks of the addresses that are new, and forgets those that are no more.
+func (s *Sinks) use(addresses map[string]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var kept []*sink
+	for _, x := range s.sinks {
+		if addresses[x.name] {
+			kept = append(kept, x)
+			delete(addresses, x.name)
+		}
+	}
+	scheme := "http://"
+	if s.o.TLS != nil {
+		scheme = "https://"
+	}
+	for a := range addresses {
+		kept = append(kept, &sink{name: a, base: scheme + a, c: s.c, auth: s.auth})
+	}
+	slices.SortFunc(kept, func(a, b *sink) int { return strings.Compare(a.name, b.name) })
+	if left := len(kept) - MaxSinks; left > 0 {
+		s.o.Log().Warn("network: more sinks than are asked", "sinks", len(kept), "asked", MaxSinks)
+		kept = kept[:MaxSinks]
+	}
+	s.sinks = kept
+}
+
+// all are the sinks of now.
+func (s *Sinks) all() []*sink {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.sinks)
+}
+
+// unresolved are the names that could not be looked up, and why.
+func (s *Sinks) unresolved() map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]string{}
+	for k, v := range s.failed {
+		out[k] = v
+	}
+	return out
+}
+
+// twin is the sink before x that says that it is the same process: the address of x is another way to it. claims is one that
+// has the node id of x and is another process.
+func (s *Sinks) twin(x *sink) (same, claims *sink) {
+	mine := x.identity()
+	if mine.node == "" {
+		return nil, nil
+	}
+	for _, o := range s.all() {
+		if o == x {
+			return same, claims
+		}
+		if its := o.identity(); its.node == mine.node {
+			if its.started.Equal(mine.started) {
+				same = o
+			} else {
+				claims = o
+			}
+		}
+	}
+	return same, claims
+}
