@@ -38,16 +38,27 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("playground", flag.ContinueOnError)
 	control := flags.String("control", "/run/intsink-playground.sock", "the socket on which commands are taken")
-	network := flags.String("network", "", "namespace and interface of the network: NAME/INTERFACE; without it, the argument is a command for the one that runs")
-	sink := flags.String("sink", "", "namespace of the sink")
-	listen := flags.String("listen", "127.0.0.1:9465", "addresses, with commas between them, that lead to the same addresses in the sink's namespace")
+	network := flags.String("network", "", "namespace and interface of the network: NAME/INTERFACE, with commas between those towards several sinks; without it, the argument is a command for the one that runs")
+	sink := flags.String("sink", "", "namespace of the sink, with commas between several")
+	listen := flags.String("listen", "127.0.0.1:9465", "addresses, with commas between them, that lead to the same addresses in the sink's namespace; of several sinks, one each")
+	quiet := flags.Int("quiet", 0, "process of the sink that the command quiet stops, and calm has go on; 0: none")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *network == "" {
 		return tell(*control, flags.Arg(0))
 	}
-	return play(ctx, *control, *network, *sink, *listen)
+	p := &playground{Network: scene.New(), quiet: *quiet}
+	if p.Sinks = strings.Count(*network, ",") + 1; p.Sinks > 1 && strings.Count(*sink, ",")+1 != p.Sinks {
+		return errors.New("--network, --sink and --listen name as many sinks, each")
+	}
+	return p.play(ctx, *control, strings.Split(*network, ","), strings.Split(*sink, ","), strings.Split(*listen, ","))
+}
+
+// playground is the network, and a sink that can be made to be silent.
+type playground struct {
+	*scene.Network
+	quiet int // its process; 0: none
 }
 
 // tell gives a command to the playground that runs.
@@ -63,19 +74,23 @@ func tell(control, word string) error {
 }
 
 // play runs the network until ctx is done.
-func play(ctx context.Context, control, network, sink, listen string) error {
-	out, err := openIn(network)
-	if err != nil {
-		return err
+func (p *playground) play(ctx context.Context, control string, networks, sinks, listen []string) error {
+	var outs []*rawsocket.Interface
+	for _, network := range networks {
+		out, err := openIn(network)
+		if err != nil {
+			return err
+		}
+		defer out.Close()
+		outs = append(outs, out)
 	}
-	defer out.Close()
-	for _, address := range strings.Split(listen, ",") {
+	for i, address := range listen {
 		l, err := net.Listen("tcp", address)
 		if err != nil {
 			return fmt.Errorf("%w: is another sink there? LISTEN=127.0.0.1:9565 make playground takes another address", err)
 		}
 		defer l.Close()
-		go forward(l, sink, address)
+		go forward(l, sinks[min(i, len(sinks)-1)], address)
 	}
 	if c, err := net.Dial("unix", control); err == nil {
 		c.Close()
@@ -87,10 +102,21 @@ func play(ctx context.Context, control, network, sink, listen string) error {
 		return err
 	}
 	defer commands.Close()
-	n := scene.New()
-	go take(commands, n)
-	go prompt(n, os.Stdin, os.Stdout)
-	return n.Play(ctx, func(frame []byte) { out.Send(frame) })
+	defer p.hush(false)
+	go p.take(commands)
+	go p.prompt(os.Stdin, os.Stdout)
+	return p.Play(ctx, func(frame []byte) { outs[p.Sink].Send(frame) })
+}
+
+// hush stops the process of a sink, or has it go on.
+func (p *playground) hush(on bool) error {
+	switch {
+	case p.quiet == 0:
+		return errors.New("one sink alone cannot be missed: SINKS=3 make playground has three")
+	case on:
+		return syscall.Kill(p.quiet, syscall.SIGSTOP)
+	}
+	return syscall.Kill(p.quiet, syscall.SIGCONT)
 }
 
 // openIn opens an interface of another namespace: NAME/INTERFACE.
@@ -106,15 +132,15 @@ func openIn(network string) (out *rawsocket.Interface, err error) {
 }
 
 // prompt takes commands from a terminal.
-func prompt(n *scene.Network, in io.Reader, out io.Writer) {
+func (p *playground) prompt(in io.Reader, out io.Writer) {
 	lines := bufio.NewScanner(in)
 	for fmt.Fprint(out, "playground> "); lines.Scan(); fmt.Fprint(out, "playground> ") {
-		fmt.Fprintln(out, answer(n, lines.Text()))
+		fmt.Fprintln(out, p.answer(lines.Text()))
 	}
 }
 
 // take takes one command from each connection.
-func take(l net.Listener, n *scene.Network) {
+func (p *playground) take(l net.Listener) {
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -122,14 +148,23 @@ func take(l net.Listener, n *scene.Network) {
 		}
 		c.SetDeadline(time.Now().Add(5 * time.Second))
 		if lines := bufio.NewScanner(c); lines.Scan() {
-			fmt.Fprintln(c, answer(n, lines.Text()))
+			fmt.Fprintln(c, p.answer(lines.Text()))
 		}
 		c.Close()
 	}
 }
 
-func answer(n *scene.Network, line string) string {
-	text, err := n.Do(line)
+func (p *playground) answer(line string) string {
+	if line == "quiet" {
+		if err := p.hush(true); err != nil {
+			return err.Error()
+		}
+		return "Now a sink is silent. Which? calm has it go on."
+	}
+	if line == "calm" && p.quiet != 0 {
+		p.hush(false) // one that was not silent goes on
+	}
+	text, err := p.Do(line)
 	if err != nil {
 		return err.Error()
 	}

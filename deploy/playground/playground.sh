@@ -2,6 +2,7 @@
 # A network to play with: three leaves, four spines and two leaves that write INT, and the sink behind
 # them, in network namespaces, until Ctrl-C. Needs root, and what make playground makes. CONFIG=FILE is a
 # configuration of yours for the sink, such as a copy of playground.hcl with thresholds, names or webhooks.
+# SINKS=3 has three sinks, and one page over all of them (sinks.sh).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source deploy/demo/network.sh
@@ -16,6 +17,7 @@ for n in $sink $server; do ip netns add "$n"; done
 link $net n-out $sink s-net 1950
 link $sink s-host $server v0 1500
 for n in $net $sink $server; do in_ns "$n" ip link set lo up; done
+[ "${SINKS:-1}" = 1 ] || source deploy/playground/sinks.sh
 sed "s/127.0.0.1:9465/$listen/; s#/run/intsink-playground-api.sock#$api#" "${CONFIG:-deploy/playground/playground.hcl}" >"$config"
 
 # full starts what stores reports, and Prometheus: make playground-full.

@@ -4,11 +4,13 @@ package allsinks
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -18,7 +20,7 @@ type sink struct {
 	name string // for people: the address as configured, HOST:PORT
 	base string // of its URLs
 	c    *http.Client
-	auth string // the header Authorization; "": none
+	auth func() string // the header Authorization; "": none
 
 	mu      sync.Mutex
 	known   identity
@@ -61,8 +63,8 @@ func (s *sink) ask(ctx context.Context, path string, room *room) (object, error)
 		return nil, err
 	}
 	r.Header.Set("Accept", "application/json")
-	if s.auth != "" {
-		r.Header.Set("Authorization", s.auth)
+	if bearer := s.auth(); bearer != "" {
+		r.Header.Set("Authorization", bearer)
 	}
 	answer, err := s.c.Do(r)
 	if err != nil {
@@ -148,7 +150,12 @@ func (s *sink) probe(now func() time.Time, limit time.Duration) {
 
 // identify takes up who the sink is from its status, which came between two times.
 func (s *sink) identify(status object, began, came time.Time) {
-	id := identity{node: shown(status["node"]), version: text(status, "version"), ready: text(status, "ready")}
+	id := identity{version: text(status, "version"), ready: text(status, "ready")}
+	if n, ok := status["node"].(json.Number); ok {
+		if v, err := strconv.ParseUint(n.String(), 10, 32); err == nil {
+			id.node = number64(v)
+		}
+	}
 	id.started, _ = when(status, "started")
 	if now, ok := when(status, "now"); ok {
 		if ahead := now.Sub(began.Add(came.Sub(began) / 2)); ahead.Abs() > came.Sub(began)/2+time.Second { // else it may be the way

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -38,16 +37,16 @@ type TLS struct{ CA, Certificate, Key, ServerName string }
 // MaxSinks is how many sinks there may be.
 const MaxSinks = 1024
 
-// lookUpEvery is how often names are looked up again.
+// lookUpEvery is how often names are looked up, and the token is read, again.
 const lookUpEvery = 30 * time.Second
 
 // Sinks are all sinks of a network.
 type Sinks struct {
-	o    Options
-	c    *http.Client
-	auth string
+	o Options
+	c *http.Client
 
 	mu     sync.Mutex
+	token  string  // as the file has it
 	sinks  []*sink // in the order of their names
 	failed map[string]string
 
@@ -72,13 +71,6 @@ func New(o Options) (*Sinks, error) {
 		}
 	}
 	s.c = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	if o.TokenFile != "" {
-		b, err := os.ReadFile(o.TokenFile)
-		if err != nil {
-			return nil, fmt.Errorf("network: token_file: %w", err)
-		}
-		s.auth = "Bearer " + strings.TrimSpace(string(b))
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	s.lookUp(ctx, true)
@@ -126,9 +118,35 @@ func (s *Sinks) keepLookingUp(ctx context.Context) {
 	}
 }
 
+// readToken reads the file with the token. Where it cannot be read, the token of before stays, and what sinks say without it is named.
+func (s *Sinks) readToken() {
+	if s.o.TokenFile == "" {
+		return
+	}
+	b, err := plainfile.Read(s.o.TokenFile)
+	if err != nil {
+		s.o.Log().Warn("network: the token cannot be read", "token_file", s.o.TokenFile, "err", err)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.token = strings.TrimSpace(string(b))
+}
+
+// bearer is the header Authorization; "": there is no token.
+func (s *Sinks) bearer() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.token == "" {
+		return ""
+	}
+	return "Bearer " + s.token
+}
+
 // lookUp makes the set what the addresses stand for now; literal: without those that have to be looked up. A name that does not resolve keeps the sinks
 // that it had.
 func (s *Sinks) lookUp(ctx context.Context, literal bool) {
+	s.readToken()
 	all := map[string]bool{}
 	for _, a := range s.o.Addresses {
 		host, port, err := net.SplitHostPort(a)
@@ -181,7 +199,7 @@ func (s *Sinks) use(addresses map[string]bool) {
 		scheme = "https://"
 	}
 	for a := range addresses {
-		kept = append(kept, &sink{name: a, base: scheme + a, c: s.c, auth: s.auth})
+		kept = append(kept, &sink{name: a, base: scheme + a, c: s.c, auth: s.bearer})
 	}
 	slices.SortFunc(kept, func(a, b *sink) int { return strings.Compare(a.name, b.name) })
 	if left := len(kept) - MaxSinks; left > 0 {

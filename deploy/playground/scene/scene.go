@@ -38,6 +38,9 @@ const SequenceDomain = 7
 
 // Network is the network. A step and a command may come from two goroutines.
 type Network struct {
+	Sinks int // behind how many sinks the hosts are; 0 is 1
+	Sink  int // the one that the packet which is being sent leaves the network by
+
 	source intgen.Source
 	flows  [Flows]flow
 	random *rand.Rand
@@ -98,6 +101,7 @@ func (n *Network) packet(f *flow, size int, faults uint32, now time.Time, send f
 	if faults&lose != 0 && spine == lossy && f.to == lossyTo && n.random.IntN(5) == 0 {
 		return nil
 	}
+	n.Sink = int(f.out) % max(n.Sinks, 1)
 	n.source.SourceOnly = binary.BigEndian.AppendUint32(nil, f.sent)
 	frame, err := n.source.Insert(f.Frame(size, f.sent), n.hops(f, spine, faults, now))
 	if err == nil {
@@ -122,9 +126,16 @@ func (n *Network) hops(f *flow, spine uint32, faults uint32, now time.Time) []in
 	if faults&slow != 0 && spine == slowSpine {
 		way[1].LatencyNs += n.about(300_000)
 	}
-	if q := &n.flows[culprit]; faults&fill != 0 && f.to == q.to && f.out == q.out {
-		way[2].LatencyNs += n.about(1_700_000)
-		way[2].QueueOccupancy, way[2].TxUtilization = n.about(9000), 98
+	if q := &n.flows[culprit]; faults&fill != 0 {
+		full := &way[2]
+		shares := f.to == q.to && f.out == q.out
+		if n.Sinks > 1 { // the queue in front of the last leaf: those who wait leave by other sinks than who fills it
+			full, shares = &way[1], f.to == q.to && spine == q.spine
+		}
+		if shares {
+			full.LatencyNs += n.about(1_700_000)
+			full.QueueOccupancy, full.TxUtilization = n.about(9000), 98
+		}
 	}
 	hops := make([]intgen.Hop, len(way))
 	at := uint64(now.UnixNano())

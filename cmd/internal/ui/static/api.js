@@ -25,7 +25,7 @@ async function request(url) {
     timer = setTimeout(() => reject(new ApiError('no answer within 15 seconds', 0)), 15000);
   });
   try { // not left to the browser alone: a request that it never ends would hold up all others
-    return await Promise.race([answerOf(url, { signal: AbortSignal.timeout(15000), cache: 'no-store' }), late]);
+    return await Promise.race([answerOf(url, { signal: AbortSignal.timeout(15000), cache: 'no-store', headers: { Accept: 'application/json' } }), late]);
   } finally {
     clearTimeout(timer);
   }

@@ -10,6 +10,7 @@ import { Queues } from './queues.js';
 import { Segments } from './segments.js';
 import { Events, useEvents } from './events.js';
 import { Sink } from './sink.js';
+import { Sinks } from './sinks.js';
 import { Act } from './act.js';
 import { Notices } from './notices.js';
 import { names } from './parts.js';
@@ -49,20 +50,21 @@ function App() {
     addEventListener('hashchange', changed);
     return () => removeEventListener('hashchange', changed);
   }, []);
+  const network = !!status.data?.sinks; // over all sinks of a network, by intsink-collect
   const [, , View] = views.find(([n]) => n === here.name);
   return html`<${Header} status=${status} rates=${rates} wrong=${wrong} />
     <${Notices} status=${status.data} />
-    <${Tabs} here=${here.name} open=${problems.data ? problems.data.items.filter((p) => !p.until) : []} />
+    <${Tabs} here=${here.name} network=${network} open=${problems.data ? problems.data.items.filter((p) => !p.until) : []} />
     <main><div id="view" role="tabpanel" aria-labelledby=${'tab-' + here.name}>
-      <${View} problems=${problems} nodes=${nodes} status=${status} rates=${rates} events=${events} rest=${here.rest} /></div></main>
-    <footer>Data of this sink, renewed every 2 seconds while the page is visible. <a href="../api/v1/">API</a> · <a href="../metrics">metrics</a></footer>`;
+      <${network && here.name === 'sink' ? Sinks : View} problems=${problems} nodes=${nodes} status=${status} rates=${rates} events=${events} rest=${here.rest} /></div></main>
+    <footer>Data of ${network ? 'all sinks' : 'this sink'}, renewed every 2 seconds while the page is visible. <a href="../api/v1/">API</a> · <a href="../metrics">metrics</a></footer>`;
 }
 
 function Header({ status, rates, wrong }) {
   const s = status.data;
   return html`<header>
     <h1><img src="icon.svg" alt="" width="24" height="24" /> intsink</h1>
-    ${s && html`<span class="quiet">node ${s.node} · ${s.version}</span>`}
+    ${s && html`<span class="quiet">${s.sinks ? `${s.sinks.filter((x) => x.answers).length} of ${s.sinks.length} sinks` : `node ${s.node}`} · ${s.version}</span>`}
     <${Pill} status=${status} />
     ${wrong > 0 && html`<a class="pill bad wrong" href="#now">${wrong} ${wrong === 1 ? 'problem' : 'problems'}</a>`}
     ${rates.total != null && html`<span class="rate"><b>${count(rates.total)}</b> packets/s</span>`}
@@ -77,19 +79,20 @@ function Pill({ status }) {
   return html`<span class=${'pill ' + (ok ? 'good' : 'bad')} role="status">${ok ? 'ready' : status.data.ready}</span>`;
 }
 
-function Tabs({ here, open }) {
+function Tabs({ here, open, network }) {
+  const shown = views.filter(([n]) => !network || !['act', 'events'].includes(n)); // what changes a sink, and what it reports, is on its own page
   const move = (e) => {
-    const i = views.findIndex(([n]) => n === here);
-    const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: views.length - 1 }[e.key];
+    const i = shown.findIndex(([n]) => n === here);
+    const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: shown.length - 1 }[e.key];
     if (to === undefined) return;
     e.preventDefault();
-    const name = views[(to + views.length) % views.length][0];
+    const name = shown[(to + shown.length) % shown.length][0];
     location.hash = name;
     document.getElementById('tab-' + name).focus();
   };
   const wrong = (name) => (name === 'now' ? open.length : open.filter((p) => viewOf(p).split('/')[0] === '#' + name).length);
-  return html`<nav aria-label="views"><div role="tablist" aria-label="views" onKeyDown=${move}>${views.map(([name, title]) => html`<a role="tab" id=${'tab-' + name}
-    href=${'#' + name} aria-selected=${here === name} aria-controls="view" tabindex=${here === name ? 0 : -1}>${title}${wrong(name) > 0 && html`<span class="badge" aria-label=${`, ${wrong(name)} problems`}>${wrong(name)}</span>`}</a>`)}</div></nav>`;
+  return html`<nav aria-label="views"><div role="tablist" aria-label="views" onKeyDown=${move}>${shown.map(([name, title]) => html`<a role="tab" id=${'tab-' + name}
+    href=${'#' + name} aria-selected=${here === name} aria-controls="view" tabindex=${here === name ? 0 : -1}>${network && name === 'sink' ? 'Sinks' : title}${wrong(name) > 0 && html`<span class="badge" aria-label=${`, ${wrong(name)} problems`}>${wrong(name)}</span>`}</a>`)}</div></nav>`;
 }
 
 function toggleTheme() {

@@ -24,7 +24,7 @@ export function Flows({ rest, problems }) {
     </form>
     <${State} poll=${poll} rows=${rows.length} empty="No flow with INT is known. Links shows whether packets arrive and whether INT is seen in them; flows are watched where a watch block matches." />
     ${picked && html`<${Why} id=${picked} />`}
-    ${rows.length > 0 && html`<${Table} caption=${"Flows" + here} id=${(f) => f.id} rows=${rows} picked=${picked} pick=${(f) => 'flows/' + f.id} columns=${columns} />`}`;
+    ${rows.length > 0 && html`<${Table} caption=${"Flows" + here} id=${(f) => f.id} rows=${rows} picked=${picked} pick=${(f) => 'flows/' + f.id} columns=${rows.some((f) => f.sink) ? [...columns, { name: 'sink', value: (f) => f.sink, cell: (f) => f.sink }] : columns} />`}`;
 }
 
 // lastReport is what a flow was last reported for. That it began, new_flow, is not kept.

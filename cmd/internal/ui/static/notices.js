@@ -6,8 +6,8 @@ export function Notices({ status }) {
   return html`<div role="status">${lines.map((line) => html`<p class="notice" key=${line}>${line}</p>`)}</div>`;
 }
 
-function notices({ mode, config }) {
-  const lines = [];
+function notices({ mode, config, partial }) {
+  const lines = (partial || []).map((p) => `without sink ${p.sink}: ${p.why}`);
   if (mode && mode.mode !== 'full') lines.push(`mode ${mode.mode} since ${when(mode.since)}: ${mode.why}`);
   if (mode && mode.switch && (mode.switch.state !== 'inline' || mode.switch.error)) {
     const { state, why, error } = mode.switch;

@@ -40,6 +40,7 @@ function Problem({ p }) {
       <span class="since">since ${at(p.since)}, for ${lasts(p.since)}${p.times ? `, ${p.times} times` : ''}</span></div>
     ${(e.culprits || []).length > 0 && html`<div><${Who} e=${e} to=${viewOf(p)} /></div>`}
     <div>${upper(p.what)}. ${e.from && html`For example from <b>${wayName(e.from)}</b> to <b>${wayName(e.to)}</b>. `}<span class="quiet">${e.why ? upper(e.why).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, at) + '. ' : ''}${upper(p.todo)}.</span></div>
+    ${(e.sinks || []).length > 0 && html`<div class="quiet">Told by ${e.sinks.map((x, i) => html`${i ? ', ' : ''}<a href=${x.url + '#now'} target="_blank" rel="noreferrer">${x.sink}</a>`)}.</div>`}
     ${(e.flows || []).length > 0 && html`<details><summary>${e.flows.length} of its flows</summary>${e.flows.map((f) => html`<${Flow} key=${f} id=${f} /> `)}</details>`}</li>`;
 }
 
