@@ -8,6 +8,7 @@ import "time"
 // Limits that several attributes share.
 const (
 	maxTime      = 24 * time.Hour
+	maxResidence = time.Second     // of IFA: a longer one is the clocks', not the queue's
 	maxLatency   = 4 * time.Second // 32 bits of nanoseconds end a little above
 	maxDeadband  = 2 * time.Second // twice as much fits into 32 bits of nanoseconds
 	maxIdleSleep = 10 * time.Millisecond

@@ -48,6 +48,15 @@ const (
 	DropMalformed    MalformedPolicy = "drop"
 )
 
+// CopyPolicy is int.ifa.copies: what becomes of packets with I = 0.
+type CopyPolicy string
+
+// The values of int.ifa.copies.
+const (
+	DropCopies  CopyPolicy = "drop"
+	StripCopies CopyPolicy = "strip"
+)
+
 // LeakPolicy is int.leak: what becomes of INT that hosts send.
 type LeakPolicy string
 

@@ -65,6 +65,17 @@ int {
   fragments      = "pass" # pass | strip
   verify         = 0      # 65536: one INT packet in so many has its checksums verified; 0: none
 
+  # ifa {                # IFA 2.0: what most switches on sale write
+  #   protocol      = 253     # of IP; or a list
+  #   copies        = "drop"  # drop | strip: packets with I = 0; no default
+  #   max_residence = "1s"    # a longer residence time is unknown
+  #   hop "mine" {            # a layout besides Broadcom's
+  #     gns    = 15
+  #     lns    = 2            # without it: all that have no layout of their own
+  #     fields = ["lns:4", "device_id:20", "ttl:8", "residence_time:32"]
+  #   }
+  # }
+
   # match {              # packets that may carry INT; without it: all
   #   vlan   = [10, "100-199"] # 0: untagged
   #   prefix = ["10.0.0.0/8"]  # of source or destination

@@ -45,6 +45,8 @@ func (h *originalHeaders) read(f []byte, l *packet.Layers, info *inthdr.Info) {
 		}
 	case info.Marking == inthdr.ByGeneve:
 		h.at = int(l.Payload)
+	case info.Marking == inthdr.ByIFA:
+		h.behindIFA(f, l, info)
 	case info.NPT == 1:
 		h.proto, h.port = packet.ProtoUDP, info.Orig
 	case info.NPT == 2:
@@ -54,6 +56,19 @@ func (h *originalHeaders) read(f []byte, l *packet.Layers, info *inthdr.Info) {
 			}
 			h.at += packet.UDPLen
 		}
+	}
+}
+
+// behindIFA is read for a packet with IFA, which stands behind the L4 header or at the packet's end.
+func (h *originalHeaders) behindIFA(f []byte, l *packet.Layers, info *inthdr.Info) {
+	if info.Stack == info.Second { // at the end
+		if h.at, h.end = int(l.L4), int(info.Second); l.Payload != 0 {
+			h.at = int(l.Payload)
+		}
+		return
+	}
+	if l.Proto == packet.ProtoGRE && int(l.L4)+packet.GRELen <= len(f) {
+		h.at, h.inside, h.next = int(l.L4), int(info.End), binary.BigEndian.Uint16(f[l.L4+2:])
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"intsink/conf"
 	"intsink/engine/event"
+	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/inthdr"
 )
 
@@ -41,6 +42,9 @@ func INT(c *conf.INT) inthdr.Config {
 	if c.Geneve != nil {
 		out.Geneve = &inthdr.Geneve{Port: c.Geneve.Port, OptionClass: c.Geneve.OptionClass}
 	}
+	if c.IFA != nil {
+		out.IFA = ifaOf(c.IFA)
+	}
 	if m := c.Match; m != nil && len(m.VLAN)+len(m.Prefix) > 0 {
 		out.Only = &inthdr.Only{VLANs: m.VLAN, Prefixes: m.Prefix}
 	}
@@ -52,6 +56,27 @@ func INT(c *conf.INT) inthdr.Config {
 			d.Bits[in.Bit].Role = roles[in.Role]
 		}
 		out.Domains = append(out.Domains, d)
+	}
+	return out
+}
+
+// ifaOf converts block ifa.
+func ifaOf(c *conf.IFA) *ifa.Config {
+	out := &ifa.Config{Protocols: c.Protocol, StripCopies: c.Copies == conf.StripCopies, MaxResidence: uint32(c.MaxResidence)}
+	for i := range c.Hops {
+		h := &c.Hops[i]
+		lns := ifa.AnyLNS
+		if h.LNS != nil {
+			lns = int(*h.LNS)
+		}
+		var parts []ifa.Part
+		for _, f := range h.Fields {
+			field, _ := ifa.FieldOf(f.Name)
+			parts = append(parts, ifa.Part{Field: field, Width: f.Bits})
+		}
+		if l, ok := ifa.NewLayout(h.Name, h.GNS, lns, parts); ok { // a configuration without faults has no other
+			out.Layouts = append(out.Layouts, l)
+		}
 	}
 	return out
 }

@@ -78,7 +78,7 @@ func (s *Stage) Do(b *burst.Burst) {
 			s.factsChanged(b, int(j))
 		}
 		if info.Type != inthdr.MD {
-			b.Link.Counters.INT[info.Type&3]++
+			b.Link.Counters.INT[info.Type]++
 			others++
 		}
 		if s.detectOne(b, int(j)) {
@@ -120,11 +120,18 @@ func (s *Stage) passed(b *burst.Burst, which uint64) {
 	}
 }
 
+// observe makes the hops of a packet those of the observation.
+func (s *Stage) observe(b *burst.Burst, f []byte, info *inthdr.Info) {
+	o, h := s.observation, b.Link.Locator.Hops(f, info)
+	o.Frame, o.Info, o.Layout = h.Frame, h.Info, b.Link.Locator.Layout(info)
+}
+
 // meet counts packet j, which gives no other event, in the episodes of the queues that it has crossed.
 func (s *Stage) meet(b *burst.Burst, j int) {
 	m, info, flow := b.Vec[b.Fast.At[j]], b.Fast.Info(b.Fast.Template[j]), b.Fast.Flows[j]
 	o := s.observation
-	o.Frame, o.Info, o.Layout, o.Number = m.Bytes(), info, b.Link.Locator.Layout(info), uint8(j)
+	o.Number = uint8(j)
+	s.observe(b, m.Bytes(), info)
 	set := s.detector.Meet(b.Now, flow, m.PktLen()-int(info.Removed), o, event.FullHops(b.Fast.FullHops[j]))
 	b.Cause[j], b.Trigger[j] = burst.CauseOf(set, flow.Watch, s.detector.Edge), s.detector.Trigger
 	if set != 0 {
@@ -159,7 +166,9 @@ func (s *Stage) detectOne(b *burst.Burst, j int) bool {
 		return false // no room, in a flood or in a burst
 	}
 	f := b.Vec[i].Bytes()
-	flow.Count(info.Size)
+	if !info.Copy {
+		flow.Count(info.Size)
+	}
 	fresh := b.Fresh>>j&1 != 0
 	if fresh || flow.Generation != b.Generation {
 		if !fresh && s.blind.missed(flow.Generation) {
@@ -176,11 +185,11 @@ func (s *Stage) detectOne(b *burst.Burst, j int) bool {
 		return false
 	}
 	o := s.observation
-	o.Frame, o.Info, o.FlowHash, o.Common, o.Early, o.Number = f, info, b.Fast.Hashes[j], info.Common, j < s.sample, uint8(j)
+	s.observe(b, f, info)
+	o.FlowHash, o.Common, o.Early, o.Number = b.Fast.Hashes[j], info.Common, j < s.sample, uint8(j)
 	o.Doomed = b.Doomed>>i&1 != 0
-	o.Layout = b.Link.Locator.Layout(info)
 	o.Sequence, o.SequenceBits = b.Link.Locator.Sequence(f, info)
-	if burst.TCPFlags(f, &b.Layers[i], info)&(packet.TCPFIN|packet.TCPRST) != 0 {
+	if burst.TCPFlags(f, &b.Layers[i], info)&(packet.TCPFIN|packet.TCPRST) != 0 && !info.Copy {
 		flow.Close()
 	}
 	path := flow.PathHash
@@ -208,7 +217,7 @@ func (s *Stage) learnPath(b *burst.Burst, i int, hash uint64) {
 	if o.Info.HopExceeded {
 		return // later hops had to leave theirs out
 	}
-	hops, told := b.Link.Locator.IPHops(o.Frame, int(b.Layers[i].L3), o.Info)
+	hops, told := b.Link.Locator.IPHops(b.Vec[i].Bytes(), int(b.Layers[i].L3), o.Info)
 	if !told {
 		return
 	}

@@ -196,7 +196,7 @@ func (s *Stage) strippedCopy(b *burst.Burst, f []byte, pktLen int, l *packet.Lay
 	if packet.Parse(want, pktLen-n, &layers) != packet.OK {
 		return want, true
 	}
-	if info.Marking == inthdr.ByGRE && info.Inserted {
+	if b.Link.Locator.LeavesOther(info) {
 		return want, b.Link.Locator.Find(want, &layers, &inside, &s.outers) != inthdr.NotINT
 	}
 	return want, b.Link.Locator.LocateInside(want, &layers, &inside, &s.outers) != inthdr.NotINT

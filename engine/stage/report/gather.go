@@ -10,7 +10,6 @@ import (
 	"intsink/engine/burst"
 	"intsink/engine/fast"
 	"intsink/engine/reporting"
-	"intsink/engine/wire/inthdr"
 )
 
 // shed counts the first packet of left, and those after it that are reported for the same
@@ -55,7 +54,7 @@ func (s *Stage) gather(b *burst.Burst, left uint64) (rest uint64) {
 // goesOn reports whether packets of this shape may follow in a run of n packets; last is the
 // shape of the run's last packet.
 func (s *shape) goesOn(last *shape, n int) bool {
-	return s.info.Type == inthdr.MD && (n == 0 || s.inType == last.inType && s.info.DomainID == last.info.DomainID)
+	return s.info.Type.HasHops() && (n == 0 || s.inType == last.inType && s.info.DomainID == last.info.DomainID)
 }
 
 // gatherShape puts the first packet of left, which is of shape s, into the run, and those after

@@ -35,7 +35,7 @@ func (s *Stage) Do(b *burst.Burst) {
 			s.stripParsed(b, j)
 		case f.Info(at).Discard:
 			which &^= 1 << j
-			b.DropPacket(int(f.At[j]), burst.DropDiscard)
+			b.DropPacket(int(f.At[j]), burst.DiscardReason(f.Info(at)))
 		}
 	}
 	f.Strip(which)
@@ -48,7 +48,7 @@ func (s *Stage) stripParsed(b *burst.Burst, j uint8) {
 	i := int(b.Fast.At[j])
 	info := &b.Info[i]
 	if info.Discard {
-		b.DropPacket(i, burst.DropDiscard)
+		b.DropPacket(i, burst.DiscardReason(info))
 		return
 	}
 	if info.Edit.Has(inthdr.DropCongested) {
@@ -78,7 +78,7 @@ func (s *Stage) Unwatched(b *burst.Burst) {
 		}
 		b.Link.Counters.CountFlags(info)
 		if info.Type != inthdr.MD || info.Reason != inthdr.ReasonNone {
-			b.Link.Counters.INT[info.Type&3]++
+			b.Link.Counters.INT[info.Type]++
 			b.Link.Counters.Malformed[info.Reason]++
 			others++
 		}
@@ -99,7 +99,7 @@ func (s *Stage) Unwatched(b *burst.Burst) {
 func (s *Stage) stripInside(b *burst.Burst, j uint8) {
 	i := int(b.Fast.At[j])
 	m, l, info, o := b.Vec[i], &b.Layers[i], &b.Info[i], &b.Outers[i]
-	gone := info.Marking == inthdr.ByGRE && info.Inserted // the tunnel itself
+	other := b.Link.Locator.LeavesOther(info)
 	for depth := range inthdr.MaxDepth + 1 {
 		f := burst.Headers(m)
 		switch packet.Parse(f, m.PktLen(), l) {
@@ -112,7 +112,7 @@ func (s *Stage) stripInside(b *burst.Burst, j uint8) {
 			return
 		}
 		r := inthdr.NotINT
-		if gone {
+		if other {
 			*info = inthdr.Info{}
 			r = b.Link.Locator.Find(f, l, info, o)
 		} else {
@@ -134,13 +134,14 @@ func (s *Stage) stripInside(b *burst.Burst, j uint8) {
 			return
 		}
 		if info.Discard {
-			b.DropPacket(i, burst.DropDiscard)
+			b.DropPacket(i, burst.DiscardReason(info))
 			return
 		}
 		if info.Edit.Has(inthdr.DropCongested) { // a second tunnel
 			b.Congested(int(j))
 			return
 		}
+		other = b.Link.Locator.LeavesOther(info)
 		m.Adj(strip.Strip(f, l, info, o))
 		if !b.Link.Locator.Encloses(f, l, info) {
 			return

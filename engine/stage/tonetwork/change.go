@@ -56,7 +56,7 @@ func (s *Stage) strip(b *burst.Burst, i int) (status packet.Status, result inthd
 // undeliverable tells whether a packet is dropped where its INT is to be taken out, and why.
 func undeliverable(i *inthdr.Info) (why burst.DropReason, drop bool) {
 	if i.Discard {
-		return burst.DropDiscard, true
+		return burst.DiscardReason(i), true
 	}
 	return burst.DropCongested, i.Edit.Has(inthdr.DropCongested)
 }

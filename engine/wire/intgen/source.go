@@ -21,6 +21,7 @@ const (
 	ByGRE                        // protocol of a GRE header, the original's or a new one
 	ByVXLANGPE                   // next protocol of VXLAN-GPE
 	ByGeneve                     // an option of Geneve
+	ByIFA                        // IFA 2.0 by the protocol of IP: no INT, but what other switches write
 )
 
 // Format is the version of INT that a source writes.
@@ -78,6 +79,8 @@ type Source struct {
 	GenevePort      uint16 // 0: 6081
 	GeneveClass     uint16 // 0: 0x0103
 	GPENextProtocol uint8  // 0: 0x82; 1.0: 0x08; 2016: 0x05
+
+	IFA IFA
 }
 
 // Errors of Insert; the packet stays unchanged.

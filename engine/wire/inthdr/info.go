@@ -23,6 +23,7 @@ const (
 	ByGRE
 	ByVXLANGPE
 	ByGeneve
+	ByIFA
 )
 
 // Edit is a change to a packet besides the usual ones when INT is removed, or a part that stays.
@@ -54,11 +55,15 @@ type Info struct {
 	Removed    uint16 // bytes of [Start,End) that go: all of them, but for Geneve options between those of INT
 	Size       uint16 // bytes of the packet without INT, from the Ethernet header to the end of IP
 	Shim       uint16
-	Orig       uint16 // original UDP destination port (NPT 1) or IP protocol (NPT 2)
+	Second     uint16 // IFA: [Start,Start+4) and [Second,End) go, and what stands between them stays
+	Orig       uint16 // original UDP destination port (NPT 1) or IP protocol (NPT 2, IFA)
 	Next       uint16 // next protocol of the last shim: EtherType (GRE) or that of VXLAN-GPE
 	DSCP       uint8  // what the packet leaves with: restored, cleared of the mark, or as it is
 
-	Discard, HopExceeded, MTUExceeded bool // D, E, M
+	Discard, HopExceeded, MTUExceeded bool // D, E, M; a copy that ends here is discarded, too
+
+	Copy     bool  // IFA: a copy of a packet, which is no packet of its flow
+	GNS, LNS uint8 // IFA: its namespaces; LNS is that of the hop without a layout
 
 	HopML, RemainingHops            uint8
 	Bitmap, DomainID, DSInstruction uint16
@@ -75,7 +80,7 @@ type Info struct {
 // with 32-bit values, with Layout.BasicHops, without flags.
 func (p *Locator) Classify(i *Info) {
 	l := p.Layout(i)
-	i.Common = i.Type == MD && i.Reason == ReasonNone && i.Hops > 0 &&
+	i.Common = i.Type.HasHops() && i.Reason == ReasonNone && i.Hops > 0 &&
 		!i.Discard && !i.HopExceeded && !i.MTUExceeded && l.BasicHops
 	if i.Common {
 		i.QueueAt, i.TxAt = uint8(max(l.OccupancyAt(), 0)), uint8(max(l.TxUtilization, 0))
@@ -90,6 +95,7 @@ const (
 	Format1                   // INT 1.0
 	Format2016                // "In-band Network Telemetry (INT)", June 2016
 	FormatGEANT               // INT 1.0 as GEANT's P4 programs write it: timestamps of 64 bits, both level-2 interfaces in 4 bytes
+	FormatIFA                 // IFA 2.0: hops that Locator.Hops shows as those of INT 2.x
 )
 
 // HeaderLen is the length of an INT-MD header, from its version to where the stack begins.
@@ -116,13 +122,17 @@ const (
 	MD          Type = 1
 	Destination Type = 2
 	MX          Type = 3
-	NumTypes         = 4
+	IFA         Type = 4 // no type of INT: a packet with IFA
+	NumTypes         = 5
 )
 
-var types = [NumTypes]string{MD: "md", Destination: "destination", MX: "mx"}
+var types = [NumTypes]string{MD: "md", Destination: "destination", MX: "mx", IFA: "ifa"}
 
-// Known reports whether the specification defines t.
+// Known reports whether there are packets of type t.
 func (t Type) Known() bool { return t >= MD && t < NumTypes }
+
+// HasHops reports whether nodes add their metadata to packets of type t.
+func (t Type) HasHops() bool { return t == MD || t == IFA }
 
 // String returns the value of the type label.
 func (t Type) String() string {

@@ -80,7 +80,7 @@ func (p *Locator) LocateInside(b []byte, l *packet.Layers, i *Info, o *Outers) R
 // the bytes of the packet as it came.
 func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
 	switch i.Marking {
-	case ByGRE, ByVXLANGPE, ByGeneve:
+	case ByGRE, ByVXLANGPE, ByGeneve, ByIFA:
 		return true
 	}
 	switch i.NPT {
@@ -94,9 +94,14 @@ func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
 		case packet.ProtoGRE, packet.ProtoIPv4, packet.ProtoIPv6:
 			return true
 		}
-		return false
+		return p.ifa != nil && p.ifa.Takes(uint8(i.Orig))
 	}
 	return l.Proto == packet.ProtoUDP && p.tunnels.Has(l.DstPort)
+}
+
+// LeavesOther reports whether the outermost layers of a packet that had i may be marked as INT again, not only those inside.
+func (p *Locator) LeavesOther(i *Info) bool {
+	return i.Marking == ByGRE && i.Inserted || i.Marking == ByIFA || i.NPT == 2 && p.ifa != nil && p.ifa.Takes(uint8(i.Orig))
 }
 
 // Tunnel reports whether there is a packet inside of the one that l describes.

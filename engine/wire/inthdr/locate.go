@@ -44,6 +44,9 @@ func (p *Locator) locate(b []byte, l *packet.Layers, i *Info) Result {
 		if l.Proto == packet.ProtoGRE && p.byGRE {
 			return p.locateGRE(b, l, i)
 		}
+		if p.ifa != nil && p.ifa.Takes(l.Proto) {
+			return p.locateIFA(b, l, i)
+		}
 		return NotINT
 	}
 	if l.Proto == packet.ProtoUDP {

@@ -4,6 +4,7 @@
 package inthdr
 
 import (
+	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/packet"
 	"intsink/internal/ranges"
 )
@@ -19,6 +20,7 @@ type Config struct {
 	GREProtocol   *uint16     // protocol type that says INT
 	VXLANGPE      *VXLANGPE
 	Geneve        *Geneve
+	IFA           *ifa.Config
 	Version2      bool           // INT 2.x is taken
 	Version1      bool           // INT 1.0 is taken
 	Version0      bool           // the June 2016 format is taken
@@ -93,6 +95,8 @@ type Locator struct {
 	gpe                     VXLANGPE
 	geneve                  Geneve
 	tunnels                 packet.TunnelPorts
+	ifa                     *ifa.Config
+	asINT                   *asINT
 	probePorts              []PortRange
 	domains                 []Domain
 	only                    *Only
@@ -111,6 +115,9 @@ func NewLocator(c Config) *Locator {
 		tunnels: c.TunnelPorts(), only: c.Only,
 	}
 	p.setReading(&c)
+	if c.IFA != nil {
+		p.ifa, p.asINT = c.IFA, new(asINT)
+	}
 	if c.GREProtocol != nil {
 		p.byGRE, p.greProtocol = true, *c.GREProtocol
 	}
@@ -158,7 +165,7 @@ func (p *Locator) setReading(c *Config) {
 func (p *Locator) TunnelPorts() *packet.TunnelPorts { return &p.tunnels }
 
 // takes reports whether INT of type t is taken.
-func (p *Locator) takes(t Type) bool { return t.Known() && !p.ignored[t] }
+func (p *Locator) takes(t Type) bool { return t.Known() && t != IFA && !p.ignored[t] }
 
 // Layout returns the layout of one hop of i, remembered where possible. It is
 // valid until the next call.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
 )
@@ -160,6 +161,18 @@ var reasonPackets = []struct {
 			"4500 0047 0001 0000 4004 0000" + ipv4Addrs + "4500 0033 0001 0000 4011 0000" + ipv4Addrs + toINTPort + "001f 0000" + "14 04 0035" + md1Hop + "68 69 0a",
 	},
 	{
+		inthdr.ReasonPlace, inthdr.Unsound, "IFA behind IFA",
+		"4500 0028 0001 0000 40fd 0000" + ipv4Addrs + "2f fd 04 80" + "8235 0035 000c 0000" + "0000 ff00" + "68 69 0a 0d",
+	},
+	{
+		inthdr.ReasonLayout, inthdr.Sound, "a stack of one word",
+		"4500 002c 0001 0000 40fd 0000" + ipv4Addrs + "2f 11 04 80" + "8235 0035 000c 0000" + "0000 ff01 1000 643f" + "68 69 0a 0d",
+	},
+	{
+		inthdr.ReasonPart, inthdr.Sound, "a part without a hop",
+		"4500 002c 0001 0000 40fd 0000" + ipv4Addrs + "2f 11 14 80" + "8235 0035 000c 0000" + "0000 0103 0000 ff00" + "68 69 0a 0d",
+	},
+	{
 		inthdr.ReasonFragment, inthdr.Unsound, "the first fragment of many",
 		"4500 0034 0001 2000 4011 0000" + ipv4Addrs + toINTPort + "05dc 0000" + "14 04 0035" + md1Hop + "68 69 0a 0d",
 	},
@@ -173,6 +186,7 @@ func everyMarking() *inthdr.Locator {
 		VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82},
 		Geneve:   &inthdr.Geneve{Port: 6081, OptionClass: 0x0103},
 		Version2: true, Version1: true, Version0: true,
+		IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9},
 	})
 }
 

@@ -133,7 +133,7 @@ func (q *Quoter) without(quoted []byte, outer *packet.Layers) ([]byte, Result) {
 	}
 	copy(f[12:], etherType[:])
 	copy(f[packet.EthernetLen:], quoted)
-	was, inside := len(f), false
+	was, other := len(f), true
 	for range inthdr.MaxDepth + 1 {
 		// The packet is as long as it says: what the quote lacks is not there to be read.
 		if s := packet.Parse(f, packet.MaxFrame, &q.layers); s != packet.OK {
@@ -141,7 +141,7 @@ func (q *Quoter) without(quoted []byte, outer *packet.Layers) ([]byte, Result) {
 		}
 		q.info = inthdr.Info{}
 		find := q.Locator.Find
-		if inside {
+		if !other {
 			find = q.Locator.LocateInside
 		}
 		switch find(f, &q.layers, &q.info, &q.outers) {
@@ -160,8 +160,9 @@ func (q *Quoter) without(quoted []byte, outer *packet.Layers) ([]byte, Result) {
 				return nil, Left
 			}
 			encloses := q.Locator.Encloses(f, &q.layers, &q.info)
+			other = q.Locator.LeavesOther(&q.info)
 			f = f[strip.Strip(f, &q.layers, &q.info, &q.outers):]
-			if inside = !gone; encloses {
+			if encloses {
 				continue
 			}
 		}

@@ -37,6 +37,8 @@ func stripLayers(b []byte, l *packet.Layers, i *inthdr.Info) int {
 	switch i.Marking {
 	case inthdr.ByGRE, inthdr.ByVXLANGPE, inthdr.ByGeneve:
 		return stripTunnel(b, l, i)
+	case inthdr.ByIFA:
+		return stripIFA(b, l, i)
 	}
 	return stripL4(b, l, i)
 }
@@ -57,7 +59,7 @@ func stripL4(b []byte, l *packet.Layers, i *inthdr.Info) int {
 	case l.IPVersion == 4:
 		edit := ipv4Edit(b, l, i, n)
 		copy(front, b[:start])
-		edit.put(front[l.L3:], i.NPT == 2)
+		edit.put(front[l.L3:])
 	default:
 		length := binary.BigEndian.Uint16(b[l.L3+4:]) - uint16(n)
 		copy(front, b[:start])
@@ -83,7 +85,7 @@ func ipv4Edit(b []byte, l *packet.Layers, i *inthdr.Info, n int) ipv4 {
 	_ = h[19]
 	oldTOS, oldLen, oldProto := h[1], binary.BigEndian.Uint16(h[2:]), h[9]
 	e := ipv4{tos: i.DSCP<<2 | oldTOS&3, length: oldLen - uint16(n), proto: oldProto}
-	if i.NPT == 2 {
+	if restoresProtocol(i) {
 		e.proto = uint8(i.Orig)
 	}
 	// RFC 1624, equation 3: HC' = ~(~HC + ~m + m'), for the three changed words.
@@ -95,13 +97,11 @@ func ipv4Edit(b []byte, l *packet.Layers, i *inthdr.Info, n int) ipv4 {
 	return e
 }
 
-func (e *ipv4) put(h []byte, newProto bool) {
+func (e *ipv4) put(h []byte) {
 	_ = h[19]
 	h[1] = e.tos
 	binary.BigEndian.PutUint16(h[2:], e.length)
-	if newProto {
-		h[9] = e.proto
-	}
+	h[9] = e.proto
 	binary.BigEndian.PutUint16(h[10:], e.checksum)
 }
 
@@ -111,10 +111,13 @@ func putIPv6(f []byte, l *packet.Layers, i *inthdr.Info, length uint16) {
 	h[0] = h[0]&0xf0 | i.DSCP>>2
 	h[1] = h[1]&0x3f | i.DSCP<<6
 	binary.BigEndian.PutUint16(h[4:], length)
-	if i.NPT == 2 {
+	if restoresProtocol(i) {
 		f[l.ProtoAt] = uint8(i.Orig)
 	}
 }
+
+// restoresProtocol reports whether INT stood in the place of the original IP protocol.
+func restoresProtocol(i *inthdr.Info) bool { return i.NPT == 2 || i.Marking == inthdr.ByIFA }
 
 // l4Checksum computes the restored TCP or UDP checksum from the one in the
 // packet: minus the removed bytes, minus n in every length it covers, and with

@@ -204,6 +204,11 @@ func markings(c *conf.INT) []string {
 	if c.Geneve != nil {
 		add("Geneve port %d option class 0x%04x", c.Geneve.Port, c.Geneve.OptionClass)
 	}
+	if x := c.IFA; x != nil {
+		for _, p := range x.Protocol {
+			add("IFA by IP protocol %d, copies %s", p, map[conf.CopyPolicy]string{conf.DropCopies: "read and dropped", conf.StripCopies: "forwarded"}[x.Copies])
+		}
+	}
 	if c.Match != nil {
 		for _, r := range c.Match.VLAN {
 			add("in VLAN %s only", r)

@@ -1,0 +1,110 @@
+// Finds IFA 2.0 behind IP, and shows its hops as hops of INT-MD.
+
+package inthdr
+
+import (
+	"encoding/binary"
+
+	"intsink/engine/wire/ifa"
+	"intsink/engine/wire/packet"
+)
+
+// ifaBitmap is what the hops of IFA have of INT: ifa.Values.Put writes it.
+const ifaBitmap = BitNodeID | BitLevel1Interfaces | BitHopLatency | BitQueue
+
+// locateIFA reads the IFA of a packet whose IP header names its protocol. If it is sound, l becomes the layers that the
+// packet has without it: those of the L4 header between its two parts.
+func (p *Locator) locateIFA(b []byte, l *packet.Layers, i *Info) Result {
+	var h ifa.Header
+	*i = Info{}
+	i.Marking, i.Type, i.Format, i.DSCP, i.Shim = ByIFA, IFA, FormatIFA, l.DSCP, l.L4
+	switch ifa.Read(b, l, &h) {
+	case ifa.OK:
+	case ifa.NeedMore:
+		return NeedMore
+	case ifa.Truncated:
+		return unsound(i, ReasonTruncated)
+	case ifa.Version:
+		return unsound(i, ReasonVersion)
+	case ifa.Place:
+		return unsound(i, ReasonPlace)
+	default:
+		return unsound(i, ReasonLength)
+	}
+	i.Start, i.End, i.Second, i.Shim, i.Removed = h.At, h.End, h.Second, h.Second, h.Gone()
+	i.Orig, i.GNS, i.Copy = uint16(h.Next), h.GNS, !h.Live
+	i.Discard = i.Copy && !p.ifa.StripCopies
+	i.Stack, i.StackLen = h.Stack, h.Bytes
+	i.Bitmap = ifaBitmap
+	switch s, lns, ok := p.ifa.Open(b[h.Stack:h.Stack+h.Bytes], h.GNS); {
+	case h.Part:
+		i.Reason = ReasonPart
+	case !ok:
+		i.Reason, i.LNS = ReasonLayout, lns
+	default:
+		i.Hops = uint16(s.Len())
+	}
+	l.L4, l.Proto = h.L4, h.Next
+	if h.Next == packet.ProtoTCP || h.Next == packet.ProtoUDP {
+		l.Payload = h.L4End
+		l.SrcPort, l.DstPort = binary.BigEndian.Uint16(b[h.L4:]), binary.BigEndian.Uint16(b[h.L4+2:])
+		if h.Next == packet.ProtoTCP {
+			l.TCPFlags = b[h.L4+13]
+		}
+	}
+	return Sound
+}
+
+// Hops are what the hops of a packet say, as hops of INT.
+type Hops struct {
+	Frame []byte
+	Info  *Info // where they stand in Frame
+	Odd   int   // hops of IFA whose residence time cannot be
+}
+
+// asINT is the memory of Locator.Hops.
+type asINT struct {
+	frame [ifa.MaxStackLen / 4 * ifa.INTHopLen]byte
+	info  Info
+}
+
+// Hops returns the hops of a packet in the layout that Layout has: those of INT where they stand, those of IFA copied. It is
+// valid until the next call.
+func (p *Locator) Hops(b []byte, i *Info) Hops {
+	if i.Format != FormatIFA {
+		return Hops{Frame: b, Info: i}
+	}
+	return p.ifaHops(b, i)
+}
+
+//go:noinline
+func (p *Locator) ifaHops(b []byte, i *Info) Hops {
+	out := p.asINT
+	h := Hops{Frame: out.frame[:], Info: &out.info}
+	out.info = *i
+	n := 0
+	if i.Hops > 0 {
+		s, _, _ := p.ifa.Open(b[i.Stack:i.Stack+i.StackLen], i.GNS)
+		for v := (ifa.Values{}); ; n++ {
+			odd, more := s.Next(&v)
+			if !more {
+				break
+			}
+			if odd {
+				h.Odd++
+			}
+			v.Put(out.frame[n*ifa.INTHopLen:])
+		}
+	}
+	out.info.Stack, out.info.StackLen, out.info.HopLen = 0, uint16(n*ifa.INTHopLen), ifa.INTHopLen
+	return h
+}
+
+// IFAStack opens the stack of a packet with IFA, whose first n bytes b has.
+func (p *Locator) IFAStack(b []byte, i *Info) (s ifa.Stack, ok bool) {
+	if p.ifa == nil || i.Hops == 0 || int(i.Stack)+int(i.StackLen) > len(b) {
+		return s, false
+	}
+	s, _, ok = p.ifa.Open(b[i.Stack:i.Stack+i.StackLen], i.GNS)
+	return s, ok
+}
