@@ -118,7 +118,7 @@ var own = []struct {
 		{"intsink_degraded", "1: a part does not work as the configuration asks for, while all else does; tried again each second. No sample: nothing is degraded"},
 		{"intsink_degraded_since_timestamp_seconds", "since when a part is degraded, in Unix seconds"},
 		{"intsink_problems", "what is wrong now, by kind: see docs/run.md, Problems"},
-		{"intsink_notify_total", "begins and ends of problems that a webhook was to tell, by result: sent, failed (given up), dropped (no room)"},
+		{"intsink_notify_total", "begins and ends of problems that a webhook was to tell, by result: sent, failed (given up), dropped (no room), replaced (it went on before it was sent)"},
 		{"intsink_log_lines_dropped_total", "lines of the log that could not be written, or had no room because who reads the log does not"},
 		{"intsink_clock_offset_seconds", "wall clock less the sink's own, which began with it at start and never steps; timestamps of reports follow the wall clock"},
 		{"intsink_config_last_reload_successful", "1: the last reload was done, or there was none; 0: it was refused, and the configuration before it is in force"},

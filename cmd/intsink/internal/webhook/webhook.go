@@ -15,9 +15,6 @@ import (
 	"intsink/conf"
 )
 
-// room is how many changes wait for one server; beyond that the oldest go.
-const room = 64
-
 // part is what a hook that fails is called among what is degraded.
 const part = "notify"
 
@@ -50,11 +47,14 @@ const (
 	Sent Result = iota
 	Failed
 	Dropped
+	Replaced
 	numResults
 )
 
 // String is the value of the result label.
-func (r Result) String() string { return [numResults]string{"sent", "failed", "dropped"}[r] }
+func (r Result) String() string {
+	return [numResults]string{"sent", "failed", "dropped", "replaced"}[r]
+}
 
 // New makes Hooks without a hook. sink tells who the sink is now.
 func New(sink func() Sink, d *degraded.Parts, log func() *slog.Logger) *Hooks {
@@ -98,7 +98,7 @@ func (h *Hooks) Tell(c problem.Change) {
 		if p := c.Problem.Place; len(p) == 1 && p[0] == (problem.Part{What: part, ID: k.conf.Name}) {
 			continue
 		}
-		k.put(c)
+		k.waiting.put(c)
 	}
 }
 

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -65,7 +66,7 @@ func TestDelivery(t *testing.T) {
 			k := newHook(h, conf.Notify{Name: "ops", URL: s.URL + "/secret", Timeout: time.Minute}, &counts{})
 			var waited []time.Duration
 			k.wait = func(_ context.Context, d time.Duration) { waited = append(waited, d) }
-			k.deliver(context.Background(), change(problem.End, "up"))
+			k.deliver(context.Background(), change(problem.End, "up"), 0)
 			if asked != c.asked || k.counts[c.result].Load() != 1 || len(waited) != asked-1 || len(waited) > 2 && waited[2] != 4*time.Second {
 				t.Errorf("asked %d times, %v waited, results %v", asked, waited, k.counts)
 			}
@@ -98,8 +99,10 @@ func TestNothingWaits(t *testing.T) {
 	h := newHooks()
 	hang := conf.Notify{Name: "hangs", URL: "http://" + silent.Addr().String(), Timeout: time.Hour}
 	h.Configure([]conf.Notify{hang, {Name: "good", URL: good.URL, Timeout: time.Minute}})
-	for range 3 * room {
-		h.Tell(change(problem.Begin, "up"))
+	for i := range 3 * room {
+		c := change(problem.Begin, "up")
+		c.Problem.ID = uint64(i)
+		h.Tell(c)
 		<-got
 	}
 	n := map[string]uint64{}
@@ -126,4 +129,58 @@ func TestNothingWaits(t *testing.T) {
 		t.Errorf("a hook was told of itself: %s", id)
 	}
 	h.Stop()
+}
+
+// TestAFloodHoldsNothingUp: a hundred times as many made-up places as there is room for become problems, and are over, while the
+// sink loses reports and a node that is known goes: these two go first, each made-up place in its last state, so many a minute, and
+// what does not go is counted.
+func TestAFloodHoldsNothingUp(t *testing.T) {
+	w, began := newWaiting(&counts{}), time.Unix(1000, 0)
+	l := problem.New(quiet, func(event string, p *problem.Problem) { w.put(problem.Change{Event: event, Problem: new(*p)}) })
+	sign := func(kind problem.Kind, id string, known bool, at time.Time) problem.Sign {
+		return problem.Sign{Kind: kind, Place: []problem.Part{{What: "node", ID: id}}, Since: at, Known: known}
+	}
+	for second := range 60 {
+		at := began.Add(time.Duration(second) * time.Second)
+		var forged []problem.Sign
+		for i := range 110 {
+			forged = append(forged, sign(problem.Loop, fmt.Sprint(second/2, "-", i), false, at))
+		}
+		if second == 59 {
+			l.Look("sink", []problem.Sign{sign(problem.LinkDown, "up", false, at)}, at)
+			forged = append(forged, sign(problem.NodeGone, "203", true, at))
+		}
+		l.Look(problem.OfNetwork, forged, at)
+	}
+	now := began.Add(time.Hour)
+	var told []string
+	for range 3 * room {
+		c, more, pause := w.next(now)
+		if c == nil {
+			if pause != time.Minute {
+				t.Fatalf("the next goes in %v", pause)
+			}
+			now = now.Add(pause)
+			told = append(told, "a minute")
+			continue
+		}
+		if told = append(told, string(c.Problem.Kind)+" "+c.Event); len(told) == 1 && more < 1000 {
+			t.Errorf("%d more", more)
+		}
+		if len(w.all) == 0 {
+			break
+		}
+	}
+	if told[0] != "link_down begin" || told[1] != "node_gone begin" || !strings.HasPrefix(told[2], "loop") || told[2+strangeAMinute] != "a minute" || len(w.all) != 0 {
+		t.Errorf("%q", told)
+	}
+	if n := w.counts[Dropped].Load(); n < 1000 || len(w.untold) > 110 {
+		t.Errorf("%d dropped, %d untold", n, len(w.untold))
+	}
+	c := change(problem.End, "up")
+	w.put(change(problem.Begin, "up"))
+	w.put(c)
+	if got, _, _ := w.next(now); got == nil || got.Event != problem.End || w.counts[Replaced].Load() != 1 {
+		t.Errorf("%+v, not the last state", got)
+	}
 }

@@ -1,4 +1,4 @@
-// hook: the queue and the goroutine of one server: sends, tries again, gives up.
+// hook: the goroutine of one server: sends what waits, tries again, gives up.
 
 package webhook
 
@@ -25,13 +25,13 @@ const (
 
 // hook is one block notify.
 type hook struct {
-	of     *Hooks
-	conf   conf.Notify
-	queue  chan problem.Change
-	stop   context.CancelFunc
-	counts *counts
-	client *http.Client
-	wait   func(context.Context, time.Duration)
+	of      *Hooks
+	conf    conf.Notify
+	waiting *waiting
+	stop    context.CancelFunc
+	counts  *counts
+	client  *http.Client
+	wait    func(context.Context, time.Duration)
 }
 
 // start makes a hook that runs until its stop.
@@ -45,7 +45,7 @@ func start(of *Hooks, c conf.Notify, n *counts) *hook {
 
 func newHook(of *Hooks, c conf.Notify, n *counts) *hook {
 	return &hook{
-		of: of, conf: c, queue: make(chan problem.Change, room), counts: n, wait: wait,
+		of: of, conf: c, waiting: newWaiting(n), counts: n, wait: wait,
 		client: &http.Client{
 			Timeout:       c.Timeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -62,36 +62,32 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// put queues c. Where there is no room, the oldest change goes: what is wrong now matters more.
-func (k *hook) put(c problem.Change) {
-	for {
-		select {
-		case k.queue <- c:
-			return
-		default:
-		}
-		select {
-		case <-k.queue:
-			k.counts[Dropped].Add(1)
-		default:
-		}
-	}
-}
-
 func (k *hook) run(ctx context.Context) {
-	for {
+	for ctx.Err() == nil {
+		c, more, pause := k.waiting.next(time.Now())
+		if c != nil {
+			k.deliver(ctx, *c, more)
+			continue
+		}
+		var due <-chan time.Time // never
+		if pause > 0 {
+			due = time.After(pause)
+		}
 		select {
 		case <-ctx.Done():
-			return
-		case c := <-k.queue:
-			k.deliver(ctx, c)
+		case <-k.waiting.wake:
+		case <-due:
 		}
 	}
 }
 
-// deliver sends c, again and again where that may help.
-func (k *hook) deliver(ctx context.Context, c problem.Change) {
-	body, err := json.Marshal(message{c, k.of.sink(), text(&c)})
+// deliver sends c, again and again where that may help. more others are not sent, or not in this minute.
+func (k *hook) deliver(ctx context.Context, c problem.Change, more int) {
+	m := message{c, k.of.sink(), text(&c), more}
+	if more > 0 {
+		m.Text += fmt.Sprintf("; and %d more: intsink problems", more)
+	}
+	body, err := json.Marshal(m)
 	pause := firstWait
 	for try := 1; err == nil && ctx.Err() == nil; try++ {
 		var again bool
@@ -122,6 +118,7 @@ type message struct {
 	problem.Change
 	Sink Sink   `json:"sink"`
 	Text string `json:"text"`
+	More int    `json:"more,omitempty"` // others that are not sent, or not in this minute
 }
 
 func text(c *problem.Change) string {
