@@ -6,6 +6,7 @@
 // lock of the queue's state anyway (event.Shared), and the Book's inside of it. Where no queue is congested, nobody touches it.
 //
 //	episode.go   Record, and what a packet adds to it
+//	testimony.go whether an episode is evidence enough to say who fills the queue
 //	topflows.go  Top: the flows with the most bytes, or the most delay, in fixed memory
 //	summary.go   what a report says of an episode that ended
 //	book.go      Book: open records, and the last ones that ended

@@ -27,10 +27,13 @@ type EpisodeItem struct {
 	PeakAt         *time.Time    `json:"peak_at"`
 	UsualLatencyNs *uint32       `json:"usual_latency_ns"`
 	UsualOccupancy *uint32       `json:"usual_occupancy"`
-	Culprits       []culpritItem `json:"culprits"`
+	Culprits       []culpritItem `json:"culprits"` // none where there is a doubt
+	Doubt          string        `json:"doubt,omitempty"`
 	Victims        []victimItem  `json:"victims"`
 	WindowNs       int64         `json:"window_ns"`
 	Windows        []windowItem  `json:"windows"`
+
+	inIt []string // flows that are no culprits, in doubt
 }
 
 // culpritItem is a flow with many bytes in the queue, in the episode.
@@ -66,9 +69,13 @@ func NewEpisodeItem(r *episode.Record) *EpisodeItem {
 		Begin: timestamp(r.Begin), End: someTime(r.End), Ended: r.Ended.String(), Packets: r.Packets, Bytes: r.Bytes,
 		PeakLatencyNs: value(r.PeakLatency), PeakOccupancy: value(r.PeakOccupancy), PeakAt: someTime(r.PeakAt),
 		UsualLatencyNs: value(r.UsualLatency), UsualOccupancy: value(r.UsualOccupancy),
-		Culprits: []culpritItem{}, Victims: []victimItem{}, WindowNs: r.Width, Windows: []windowItem{},
+		Culprits: []culpritItem{}, Doubt: r.Doubt(), Victims: []victimItem{}, WindowNs: r.Width, Windows: []windowItem{},
 	}
 	for _, c := range r.Culprits.Most(mostNamed) {
+		if x.Doubt != "" {
+			x.inIt = append(x.inIt, inspect.FlowID(&c.Flow))
+			continue
+		}
 		x.Culprits = append(x.Culprits, culpritItem{inspect.FlowID(&c.Flow), c.Sum, c.Over, float64(c.Sum-c.Over) / float64(max(r.Bytes, 1))})
 	}
 	for _, c := range r.Victims.Most(mostNamed) {

@@ -1,6 +1,7 @@
 package flowapi
 
 import (
+	"strings"
 	"testing"
 
 	"intsink/engine/episode"
@@ -14,16 +15,16 @@ func TestEpisodeItem(t *testing.T) {
 	slow.SetIPv4(0x0a000002, 0x0a010001)
 	id := b.Begin(1000, [2]uint64{302<<32 | 15, 2}, 1700, 0)
 	for n := range int64(10) {
-		b.Count(1000+n*4e6, id, &episode.Packet{Flow: fast, Bytes: 1500, Latency: 1700, Occupancy: 9000 + uint32(n)})
+		b.Count(1000+n*4e6, id, &episode.Packet{Flow: fast, Bytes: 1700, Latency: 1701, Occupancy: 9000 + uint32(n)})
 		b.Count(1000+n*4e6, id, &episode.Packet{Flow: slow, Bytes: 100, Latency: 101_700, Occupancy: 1<<32 - 1})
 	}
 	open := b.Open()[0]
 	x := NewEpisodeItem(&open)
-	if x.End != nil || x.Ended != "open" || x.Node != 302 || *x.Egress != 15 || x.Queue != 2 || x.Packets != 20 || x.Bytes != 16_000 ||
+	if x.End != nil || x.Ended != "open" || x.Node != 302 || *x.Egress != 15 || x.Queue != 2 || x.Packets != 20 || x.Bytes != 18_000 ||
 		*x.PeakLatencyNs != 101_700 || *x.PeakOccupancy != 9009 || *x.UsualLatencyNs != 1700 || x.UsualOccupancy != nil {
 		t.Errorf("%+v", x)
 	}
-	if len(x.Culprits) != 2 || x.Culprits[0].Bytes != 15_000 || x.Culprits[0].Share < 0.93 || len(x.Victims) != 1 || x.Victims[0].AddedNs != 1_000_000 {
+	if len(x.Culprits) != 2 || x.Culprits[0].Bytes != 17_000 || x.Culprits[0].Share < 0.93 || x.Doubt != "" || len(x.Victims) != 2 || x.Victims[0].AddedNs != 1_000_000 {
 		t.Errorf("culprits %+v, victims %+v", x.Culprits, x.Victims)
 	}
 	if len(x.Windows) != 4 || x.Windows[0].Packets != 6 || x.Windows[3].Occupancy != 9009 {
@@ -33,5 +34,13 @@ func TestEpisodeItem(t *testing.T) {
 	ended, _ := b.Ended(0)
 	if x := NewEpisodeItem(&ended[0]); x.End == nil || x.Ended != "silent" {
 		t.Errorf("%+v", x)
+	}
+	id = b.Begin(1000, [2]uint64{302<<32 | 15, 2}, 1700, 0)
+	b.Count(1000, id, &episode.Packet{Flow: fast, Bytes: 99_000, Latency: 9000, Occupancy: 9})
+	open, met := b.Open()[0], 0
+	x = NewEpisodeItem(&open)
+	x.eachFlow(func(string) { met++ })
+	if text := episodesText([]*EpisodeItem{x}); len(x.Culprits) != 0 || x.Doubt != episode.OneSource || met != 2 || !strings.HasSuffix(text, "; told by one source alone: who filled it is not known") {
+		t.Errorf("%+v, %d flows, %q", x, met, text)
 	}
 }

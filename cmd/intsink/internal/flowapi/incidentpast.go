@@ -88,6 +88,9 @@ func (e *EpisodeItem) eachFlow(see func(flow string)) {
 	for _, v := range e.Victims {
 		see(v.Flow)
 	}
+	for _, f := range e.inIt {
+		see(f)
+	}
 }
 
 // addEpisodes adds episodes in the time that one of the flows filled, or waited in.

@@ -56,6 +56,9 @@ func episodesText(all []*EpisodeItem) string {
 	} else {
 		text += " on, and is now"
 	}
+	if most.Doubt != "" {
+		return text + "; " + most.Doubt + ": who filled it is not known"
+	}
 	if len(most.Culprits) == 0 {
 		return text
 	}

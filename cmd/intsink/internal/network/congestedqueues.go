@@ -5,6 +5,7 @@ package network
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"intsink/cmd/intsink/internal/problem"
@@ -153,7 +154,15 @@ func queueSign(at [2]uint64, all []congested) problem.Sign {
 	worst.values(&s)
 	if r := worst.record; r != nil {
 		s.Evidence.Episode = r.ID
+		doubt := r.Doubt()
+		if doubt != "" {
+			s.Evidence.Why = strings.TrimPrefix(s.Evidence.Why+"; "+doubt+": who fills it is not known", "; ")
+		}
 		for _, c := range r.Culprits.Most(maxFlows) {
+			if doubt != "" {
+				s.Evidence.Flows = append(s.Evidence.Flows, inspect.FlowID(&c.Flow))
+				continue
+			}
 			s.Evidence.Culprits = append(s.Evidence.Culprits, problem.Culprit{Flow: inspect.FlowID(&c.Flow), Bytes: c.Sum, Share: float64(c.Sum-c.Over) / float64(max(r.Bytes, 1))})
 		}
 		for _, c := range r.Victims.Most(maxFlows) {

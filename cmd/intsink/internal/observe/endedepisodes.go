@@ -55,7 +55,12 @@ func logEpisode(log *slog.Logger, x *flowapi.EpisodeItem) {
 	for _, f := range x.Culprits[:min(3, len(x.Culprits))] {
 		culprits = append(culprits, fmt.Sprintf("%s %.0f %%", f.Flow, 100*f.Share))
 	}
-	log.Info("queue: congestion is over", append(attrs, "culprits", strings.Join(culprits, ", "))...)
+	if x.Doubt != "" {
+		attrs = append(attrs, "doubt", x.Doubt)
+	} else {
+		attrs = append(attrs, "culprits", strings.Join(culprits, ", "))
+	}
+	log.Info("queue: congestion is over", attrs...)
 }
 
 // addEpisodes adds what all episodes add up to, and of how many places it is known what they usually do.

@@ -1,0 +1,57 @@
+// Testimony: whether what is known of an episode is evidence enough to say who fills the queue.
+
+package episode
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// What an accusation needs, beside several sources: whoever sends packets writes their INT and their senders. enoughBytes are some
+// ten full packets; fewer fill no queue.
+const (
+	enoughSources = 2
+	enoughBytes   = 16 << 10
+)
+
+// Why an episode accuses nobody.
+const (
+	OneSource = "told by one source alone"
+	FewBytes  = "told by a few packets alone"
+	TooShort  = "over sooner than such a queue can drain"
+)
+
+// Doubt says why r accuses nobody of filling the queue; "" where its flows with the most bytes do. Packets of several sources have
+// to tell of it, with bytes that can fill a queue. And it has to last about as long as its longest packet waited: a queue does not
+// drain sooner. The packets of others that pass a queue which is calm end its episode, so a made-up one is short.
+func (r *Record) Doubt() string {
+	last := r.Last
+	if r.End != 0 {
+		last = r.End
+	}
+	who := &r.Victims
+	if r.PeakLatency == 0 {
+		who = &r.Culprits // nobody tells how long packets wait
+	}
+	switch {
+	case r.Bytes < enoughBytes:
+		return FewBytes
+	case who.sources(enoughSources) < enoughSources:
+		return OneSource
+	case last-r.Begin < int64(r.PeakLatency)/2:
+		return TooShort
+	}
+	return ""
+}
+
+// sources is how many addresses the flows come from, up to most of them.
+func (t *Top) sources(most int) int {
+	seen := make([]netip.Addr, 0, 4)
+	for i := 0; i < t.used && len(seen) < most; i++ {
+		a := t.counters[i].Flow.SrcAddr()
+		if !slices.Contains(seen, a) {
+			seen = append(seen, a)
+		}
+	}
+	return len(seen)
+}

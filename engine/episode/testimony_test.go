@@ -1,0 +1,43 @@
+package episode
+
+import (
+	"testing"
+
+	"intsink/flows"
+)
+
+// TestDoubt: who is accused of filling a queue, by what its packets told.
+func TestDoubt(t *testing.T) {
+	from := func(host uint32) *flows.Key {
+		k := new(flows.Key)
+		k.SetIPv4(host, 9)
+		return k
+	}
+	for name, c := range map[string]struct {
+		packets, hosts int
+		bytes, latency uint32
+		lasts          int64
+		want           string
+	}{
+		"a queue that is full":         {100, 3, 1400, 2_000_000, 50e6, ""},
+		"one that fills for a moment":  {40, 2, 1400, 500_000, 400_000, ""},
+		"32 small packets":             {32, 2, 81, 5_000_000, 50e6, FewBytes},
+		"one sender":                   {5000, 1, 1400, 5_000_000, 50e6, OneSource},
+		"packets of one moment":        {100, 9, 1400, 5_000_000, 90_000, TooShort},
+		"nobody tells of latencies":    {100, 2, 1400, unknown, 50e6, ""},
+		"one sender without latencies": {100, 1, 1400, unknown, 50e6, OneSource},
+	} {
+		b := New()
+		id := b.Begin(1000, [2]uint64{7}, 1700, 0)
+		for n := range c.packets {
+			b.Count(1000+int64(n)*c.lasts/int64(c.packets-1), id, &Packet{Flow: from(uint32(n % c.hosts)), Bytes: c.bytes, Latency: c.latency, Occupancy: 9000})
+		}
+		if c.latency != unknown { // one that did not wait is no witness
+			b.Count(1000+c.lasts, id, &Packet{Flow: from(77), Bytes: 64, Latency: 1000, Occupancy: 1})
+		}
+		r := b.Open()[0]
+		if got := r.Doubt(); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
