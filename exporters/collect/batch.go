@@ -56,6 +56,7 @@ type item struct {
 	flow uint64             // hash of the flow, the same in both directions; 0: none
 	node uint32
 	kind record.Type
+	from uint16 // names the exporter; only with Flow
 }
 
 // Len returns the number of records.
@@ -100,6 +101,9 @@ func (b *Batch) Flow(i int) (uint64, bool) { return b.items[i].flow, b.items[i].
 // Node returns the node id of record i.
 func (b *Batch) Node(i int) uint32 { return b.items[i].node }
 
+// From names the exporter that record i is of, in short: two may share a name. It is known of records in Flow.
+func (b *Batch) From(i int) uint16 { return b.items[i].from }
+
 // add appends a record in each format whose bit is set.
 func (b *Batch) add(r *record.Record, formats uint8) {
 	it := item{node: r.NodeID, kind: r.Type}
@@ -119,6 +123,8 @@ func (b *Batch) add(r *record.Record, formats uint8) {
 		b.columns.Append(r)
 	}
 	if formats&(1<<Flow) != 0 {
+		from := r.Exporter.As16()
+		it.from = uint16(xxhash.Sum64(from[:]))
 		b.encoded[Flow] = record.AppendFlow(b.encoded[Flow], r)
 	}
 	for f := range b.encoded {

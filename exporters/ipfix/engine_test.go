@@ -33,7 +33,7 @@ func sendTo(t *testing.T, port, flows int) {
 		if i%3 == 2 {
 			r.Source, r.Destination = netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("2001:db8::2")
 		}
-		if err := s.add(7, record.AppendFlow(nil, r)); err != nil {
+		if err := s.add(7, 1, record.AppendFlow(nil, r)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -100,7 +100,7 @@ func (o *Output) Send(d *collect.Delivery) {
 		}
 		s.records = append(s.records, i)
 		if err == nil {
-			err = o.session.add(d.Node(i), flow)
+			err = o.session.add(d.Node(i), d.From(i), flow)
 		}
 	}
 	if err == nil {

@@ -113,8 +113,8 @@ func TestSession(t *testing.T) {
 	one, six := flowOf(), flowOf()
 	six.Source, six.Destination, six.VLANs, six.Links = netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("2001:db8::2"), nil, nil
 	for i := range 20 {
-		s.add(uint32(7+i/15), record.AppendFlow(nil, one))
-		s.add(uint32(7+i/15), record.AppendFlow(nil, six))
+		s.add(uint32(7+i/15), 1, record.AppendFlow(nil, one))
+		s.add(uint32(7+i/15), 1, record.AppendFlow(nil, six))
 	}
 	s.flush()
 	if r.next[7] != 30 || r.next[8] != 10 || r.told != 4 {
@@ -140,31 +140,41 @@ func TestSession(t *testing.T) {
 	}
 
 	now = now.Add(time.Minute)
-	s.add(8, record.AppendFlow(nil, one))
+	s.add(8, 1, record.AppendFlow(nil, one))
 	s.flush()
 	if r.told != 5 {
 		t.Errorf("a template is told again after a minute: %d", r.told)
 	}
 
 	s.enterprise = 4711
-	s.add(9, record.AppendFlow(nil, one))
+	s.add(9, 1, record.AppendFlow(nil, one))
 	s.flush()
 	if f := r.flows[len(r.flows)-1]; f[1<<15|1] != 3 || f[1<<15|2] != 0xabc || f[1<<15|3] != 7499 || f[1<<15|4] != 9 {
 		t.Errorf("fields with an enterprise number: %v", f)
 	}
 }
 
-// TestDomainsAreBounded: whoever makes up nodes gets domain 0 for the rest, in sequence.
+// TestDomainsAreBounded: whoever makes up nodes has so many domains, in which his own make room for each other: those of other
+// exporters go on in sequence, and one that comes later has its own.
 func TestDomainsAreBounded(t *testing.T) {
 	r := newReader(t)
 	s := session{limit: 1400, now: time.Now, write: func(m []byte) error { r.message(m); return nil }}
 	flow := record.AppendFlow(nil, flowOf())
-	for i := range uint32(3 * maxDomains) {
-		s.add(i+1, flow)
+	real := func(node uint32) {
+		if err := s.add(node, uint16(node), flow); err != nil {
+			t.Error(err)
+		}
+	}
+	real(7)
+	for i := range uint32(100 * maxDomains) {
+		if s.add(i+1000, 1, flow); i > 2*maxDomains && i%maxDomains == 0 { // seldom
+			real(7)
+			real(8)
+		}
 	}
 	s.flush()
-	if len(s.domains) != maxDomains+1 || len(r.flows) != 3*maxDomains || r.next[0] != 2*maxDomains {
-		t.Errorf("%d domains, %d flows, %d of domain 0", len(s.domains), len(r.flows), r.next[0])
+	if len(s.domains) != maxDomains || len(r.flows) != 1+100*maxDomains+2*97 || r.next[7] != 98 || r.next[8] != 97 || len(s.owned) != 3 {
+		t.Errorf("%d domains, %d flows, %d and %d of real nodes", len(s.domains), len(r.flows), r.next[7], r.next[8])
 	}
 }
 
@@ -174,7 +184,7 @@ func TestNoAllocations(t *testing.T) {
 	r, flow := flowOf(), []byte(nil)
 	if n := testing.AllocsPerRun(1000, func() {
 		flow = record.AppendFlow(flow[:0], r)
-		s.add(7, flow)
+		s.add(7, 1, flow)
 	}); n != 0 {
 		t.Errorf("%v allocations a record", n)
 	}

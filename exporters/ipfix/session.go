@@ -13,9 +13,12 @@ import (
 type domain struct {
 	sequence uint32 // data records that were sent, modulo 2^32
 	told     map[record.FlowGroups]time.Time
+	from     uint16 // whose reports had the node first, as Batch.From
+	used     uint64 // the number of the message that it was used in last
 }
 
-// maxDomains bounds the observation domains of a session. Records of further nodes have domain 0, which stands for none.
+// maxDomains bounds the observation domains of a session. For a further one goes the one that was used longest ago of the exporter that
+// has most of them: whoever sends reports makes nodes up. It begins anew where its node comes again.
 const maxDomains = 512
 
 // session makes messages. Its fields name the message that it fills.
@@ -26,6 +29,9 @@ type session struct {
 	now        func() time.Time
 	write      func(message []byte) error
 	domains    map[uint32]*domain
+
+	messages uint64         // that were begun
+	owned    map[uint16]int // domains by exporter
 
 	message []byte
 	id      uint32  // of the domain
@@ -44,24 +50,20 @@ const (
 
 var be = binary.BigEndian
 
-// add puts the data record of a node into the message; flow is what record.AppendFlow made. It writes the message first where it is of
+// add puts the data record of a node into the message; from is whose report it is of, flow what record.AppendFlow made. It writes the message first where it is of
 // another domain, or full.
-func (s *session) add(node uint32, flow []byte) error {
+func (s *session) add(node uint32, from uint16, flow []byte) error {
 	groups, data := record.FlowGroups(be.Uint16(flow)), flow[2:]
 	if s.enterprise == 0 {
 		groups &^= record.OwnFlowGroups
 		data = data[:groups.Length()]
 	}
-	id := node
-	if s.domains[id] == nil && len(s.domains) >= maxDomains {
-		id = 0
-	}
-	if s.of != nil && s.id != id || s.of != nil && len(s.message)+s.need(groups, data) > s.limit {
+	if s.of != nil && s.id != node || s.of != nil && len(s.message)+s.need(groups, data) > s.limit {
 		if err := s.flush(); err != nil {
 			return err
 		}
 	}
-	s.begin(id)
+	s.begin(node, from)
 	if s.due(groups) {
 		s.tell(groups)
 	}
@@ -97,19 +99,44 @@ func fields(groups record.FlowGroups) (n int) {
 func templateID(groups record.FlowGroups) uint16 { return firstTemplate + uint16(groups>>1) }
 
 // begin begins a message where there is none.
-func (s *session) begin(id uint32) {
+func (s *session) begin(id uint32, from uint16) {
 	if s.of != nil {
 		return
 	}
 	if s.domains == nil {
-		s.domains = map[uint32]*domain{}
+		s.domains, s.owned = map[uint32]*domain{}, map[uint16]int{}
 	}
 	if s.of = s.domains[id]; s.of == nil {
-		s.of = &domain{told: map[record.FlowGroups]time.Time{}}
+		if len(s.domains) >= maxDomains {
+			s.makeRoom()
+		}
+		s.of = &domain{told: map[record.FlowGroups]time.Time{}, from: from}
 		s.domains[id] = s.of
+		s.owned[from]++
 	}
+	s.messages++
+	s.of.used = s.messages
 	s.id, s.records, s.set = id, 0, 0
 	s.message = append(s.message[:0], make([]byte, headerLength)...)
+}
+
+// makeRoom forgets a domain.
+func (s *session) makeRoom() {
+	most, oldest, first := uint16(0), uint32(0), uint64(0)
+	for from, n := range s.owned {
+		if n > s.owned[most] || n == s.owned[most] && from < most {
+			most = from
+		}
+	}
+	for id, d := range s.domains {
+		if d.from == most && (first == 0 || d.used < first) {
+			oldest, first = id, d.used
+		}
+	}
+	delete(s.domains, oldest)
+	if s.owned[most]--; s.owned[most] == 0 {
+		delete(s.owned, most)
+	}
 }
 
 // due reports whether the template has to be told before a record.

@@ -17,8 +17,12 @@ type Set struct {
 	refused atomic.Uint64
 	known   sync.Map // key -> struct{}: the keys that have been admitted under the limit
 
-	mu     sync.Mutex
+	mu     sync.Mutex // taken before the lock of a shard
 	shards []*shard
+
+	wants    atomic.Bool // series wait for room
+	waitLock sync.Mutex  // of room.waiting, taken after the lock of a shard
+	room     room
 }
 
 // New makes a set of at most the given number of series.
@@ -46,6 +50,7 @@ type key struct {
 type shard struct {
 	set    *Set
 	mu     sync.Mutex
+	now    int64 // when the record at hand came
 	values map[key]*histogram
 	lately [1 << latelyBits]slot // of values: nearly all records are about the same nodes as the last ones
 	events [32]uint64
@@ -75,6 +80,7 @@ type histogram struct {
 	buckets [numBuckets + 1]uint64
 	count   uint64
 	sum     uint64
+	weighed uint64 // of count, by Set.weigh
 }
 
 // Observer returns a function that adds records to the set. One goroutine may use it.
@@ -93,8 +99,15 @@ func (s *shard) observe(r *record.Record) {
 	if r.Type != record.Report {
 		return
 	}
+	s.add(r)
+	s.set.makeRoom(r.Received)
+}
+
+// add adds a report to the shard.
+func (s *shard) add(r *record.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.now = r.Received
 	if r.Has(record.KnownEvents) {
 		for e := r.Events; e != 0; e &= e - 1 {
 			s.events[bits.TrailingZeros32(e)]++
@@ -107,7 +120,7 @@ func (s *shard) observe(r *record.Record) {
 		if r.Has(record.KnownDropReason) {
 			reason = uint32(r.DropReason)
 		}
-		if h := s.at(key{drop, r.NodeID, reason, 0}, 1); h != nil {
+		if h := s.at(key{drop, r.NodeID, reason, 0}); h != nil {
 			h.count++
 		}
 	}
@@ -125,7 +138,7 @@ func (s *shard) observe(r *record.Record) {
 		s.hop(who, r.NodeID, r.Sink.Known, uint32(r.Sink.Egress), r.Sink.LatencyNs, r.Sink.Queue, r.Sink.Occupancy)
 	}
 	for i := range r.Links {
-		if h := s.at(key{link, r.Links[i].From, r.Links[i].To, 0}, numBuckets+3); h != nil {
+		if h := s.at(key{link, r.Links[i].From, r.Links[i].To, 0}); h != nil {
 			h.latency(r.Links[i].LatencyNs)
 		}
 	}
@@ -134,39 +147,41 @@ func (s *shard) observe(r *record.Record) {
 // hop adds the latency and the queue occupancy that one node reported.
 func (s *shard) hop(who kind, node uint32, known record.HopKnown, egress, latency uint32, q uint8, occupancy uint32) {
 	if known&record.HopLatency != 0 {
-		if h := s.at(key{who, node, 0, 0}, numBuckets+3); h != nil {
+		if h := s.at(key{who, node, 0, 0}); h != nil {
 			h.latency(uint64(latency))
 		}
 	}
 	const all = record.HopEgress | record.HopQueue | record.HopOccupancy
 	if known&all == all {
-		if h := s.at(key{queue, node, egress, uint32(q)}, occupancyBuckets+3); h != nil {
+		if h := s.at(key{queue, node, egress, uint32(q)}); h != nil {
 			h.occupancy(occupancy)
 		}
 	}
 }
 
 // at returns the histogram of k. It returns nil if k is new and the set is full.
-func (s *shard) at(k key, lines int64) *histogram {
+func (s *shard) at(k key) *histogram {
 	last := &s.lately[k.place()]
 	if last.of != nil && last.key == k {
 		return last.of
 	}
-	h := s.find(k, lines)
+	h := s.find(k)
 	if h != nil {
 		*last = slot{k, h}
 	}
 	return h
 }
 
-func (s *shard) find(k key, lines int64) *histogram {
+func (s *shard) find(k key) *histogram {
 	h := s.values[k]
 	if h != nil {
 		return h
 	}
+	lines := k.kind.lines()
 	if _, known := s.set.known.Load(k); !known {
 		if s.set.series.Load()+lines > s.set.limit {
 			s.set.refused.Add(1)
+			s.set.wait(k, s.now)
 			return nil
 		}
 		if _, twice := s.set.known.LoadOrStore(k, struct{}{}); !twice {

@@ -151,3 +151,42 @@ func BenchmarkObserve(b *testing.B) {
 		o(r)
 	}
 }
+
+// TestRoomForWhatIsUsed: a hundred times as many made-up nodes as there is room for, each in one report, take no place of a series that is
+// used, and a node that comes later has its own within seconds, also while the flood goes on; how many there are stays bounded.
+func TestRoomForWhatIsUsed(t *testing.T) {
+	const room = 40
+	s := New(room * (numBuckets + 3))
+	observers := []func(*record.Record){s.Observer(), s.Observer()}
+	n, second := uint32(1000), int64(1e9)
+	see := func(node uint32) {
+		observers[n%2](&record.Record{Received: second, Hops: []record.Hop{{Known: record.HopNode | record.HopLatency, NodeID: node, LatencyNs: 1500}}})
+	}
+	for ; second < 60e9; second += 1e9 {
+		for range 100 {
+			see(1)
+		}
+		for range room { // made up
+			n++
+			see(n)
+		}
+		for i := range uint32(room) { // these again and again
+			see(500 + i)
+		}
+		if second >= 30e9 { // a real one comes
+			for range 100 {
+				see(2)
+			}
+		}
+		got := text(s)
+		if !strings.Contains(got, `{node="1"}`) || second >= 34e9 && !strings.Contains(got, `{node="2"}`) {
+			t.Fatalf("after %d s: %d series, refused %d, without a node that is used", second/1e9, s.series.Load(), s.refused.Load())
+		}
+		if lines := int64(strings.Count(got, "intcollect_hop_latency_seconds_")); s.series.Load() > s.limit || lines > s.limit {
+			t.Fatalf("%d series, %d lines of %d", s.series.Load(), lines, s.limit)
+		}
+	}
+	if len(s.room.waiting) > maxNewcomers || len(s.room.of) > 2*room {
+		t.Errorf("%d wait, %d are known", len(s.room.waiting), len(s.room.of))
+	}
+}

@@ -164,14 +164,19 @@ func TestSendersThatSayWhoTheyAre(t *testing.T) {
 	}
 	moved := again
 	moved.exporter = "198.51.100.9"
-	if st2 := see(moved, 1); st2 != st || st.Exporter.String() != moved.exporter {
-		t.Error("the sink is another one after its address has moved")
+	if st2 := see(moved, 1); st2 != st || st.Exporter.String() != again.exporter {
+		t.Error("one packet from another address moves the sink")
 	}
 	b.now += 3600 * second
 	b.gaps = nil
-	see(moved, 2+5<<22) // five times round
+	for n := range uint64(Enough - 1) { // five times round
+		moved.see(b, 2+5<<22-(Enough-1)+n)
+	}
+	if see(moved, 2+5<<22); st.Exporter.String() != moved.exporter {
+		t.Error("the sink is another one after its address has moved")
+	}
 	b.t.Expire(b.now+2*second, b.gap)
-	if len(b.gaps) != 1 || b.gaps[0] != fmt.Sprintf("2-%d", 2+5<<22-1) {
+	if len(b.gaps) != 1 || b.gaps[0] != fmt.Sprintf("2-%d", 2+5<<22-Enough) {
 		t.Errorf("gaps %v", b.gaps)
 	}
 	b.t.Resume(b.t.States(), true, Times{b.now, b.now})
@@ -183,6 +188,60 @@ func TestSendersThatSayWhoTheyAre(t *testing.T) {
 	b.t.Expire(b.now+2*second, b.gap)
 	if len(b.gaps) != 1 || b.gaps[0] != fmt.Sprintf("%d-%d", 2+5<<22+1, 2+5<<22+3) {
 		t.Errorf("after a restart of the collector: gaps %v", b.gaps)
+	}
+}
+
+// TestForgedIdentity: packets with a sink's identity, from its address or another one, at numbers that it does not have, lose nothing
+// of it, take no number from it, and do not move it; what it loses meanwhile is known. A sink that does leap, or moves, is believed
+// after Enough packets, and one that others led astray goes on.
+func TestForgedIdentity(t *testing.T) {
+	b := newBed()
+	sink, other := sinkOf{"192.0.2.1", 1, 100}, sinkOf{"203.0.113.66", 1, 100}
+	var st *Stream
+	for n := range uint64(20000) {
+		if n%1000 != 500 {
+			var p Place
+			if p, st = sink.see(b, n); p.Start != 100 || p.Sequence != n {
+				t.Fatalf("packet %d is at %+v", n, p)
+			}
+		}
+		forger := sink
+		if n%2 == 0 {
+			forger = other
+		}
+		for i := range uint64(10) {
+			forger.see(b, n+900_000+100*i)
+		}
+		other.see(b, n+100+n%apart) // a chain that leads away by little steps
+		b.t.Expire(b.now, b.gap)
+	}
+	b.now += 2 * second
+	b.t.Expire(b.now, b.gap)
+	if st.Lost != 20 || len(b.gaps) != 20 || st.Late != 0 || st.Restarts != 0 || st.Twins == 0 || st.Exporter.String() != sink.exporter {
+		t.Errorf("%+v from %v, %d gaps", st.Counts, st.Exporter, len(b.gaps))
+	}
+	b.gaps = nil
+	for n := range uint64(100) {
+		other.see(b, 20_000+n) // it moves
+	}
+	for n := range uint64(100) {
+		other.see(b, 30_000+n) // and loses 9,900
+	}
+	if fmt.Sprint(b.gaps) != "[20100-29999]" || st.Exporter.String() != other.exporter {
+		t.Errorf("gaps %v, from %v", b.gaps, st.Exporter)
+	}
+	for n := range uint64(2 * Enough) {
+		other.see(b, 900_000_000+n) // led astray
+	}
+	lost := st.Lost
+	for n := range uint64(100) {
+		if n != 50 {
+			other.see(b, 30_100+n)
+		}
+	}
+	b.t.Expire(b.now+2*second, b.gap)
+	if st.Lost != lost+1 || st.next != 30_200 {
+		t.Errorf("%+v, then %d comes", st.Counts, st.next)
 	}
 }
 

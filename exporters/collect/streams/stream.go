@@ -44,6 +44,7 @@ type Stream struct {
 	twins    twins
 	head     *head      // of all streams with this label
 	owner    netip.Addr // whose share of the table it takes
+	speaker  speaker    // of a sink that says who it is
 	memory   *memory    // of the numbers that came; nil: the table does not remember
 	seen     [window / 64]uint64
 	prints   [prints]uint32
@@ -54,6 +55,7 @@ func newStream(k Key, h Header, now Times) *Stream {
 	s.begin(h, now)
 	if s.known() {
 		s.start = k.Began
+		s.speaker = speaker{at: k.Exporter, heard: s.first, last: now.Monotonic}
 	}
 	return s
 }
@@ -77,7 +79,7 @@ func (s *Stream) See(h Header, now Times, gap func(Gap)) Place {
 	s.Received++
 	s.head.switched(s, now)
 	if s.known() {
-		return s.take(h, now, gap)
+		return s.seeKnown(h, now, gap)
 	}
 	m := s.mask()
 	ahead := (s.number(&h) - s.next) & m

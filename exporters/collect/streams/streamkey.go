@@ -68,9 +68,8 @@ func ReadHeader(payload []byte) (h Header, ok bool) {
 	h = Header{Sequence: r.Sequence, HwID: r.HwID, Version: uint8(r.Version - decode.Version05), Reports: decode.CountReports(payload)}
 	if r.Identified {
 		h.Sender = r.Identity
-	} else {
-		h.Print = uint32(xxhash.Sum64(payload[:min(len(payload), printed)])) | 1
 	}
+	h.Print = uint32(xxhash.Sum64(payload[:min(len(payload), printed)])) | 1
 	if r.Version != decode.Version05 { // in 0.5 some report packets of a stream only have the node
 		h.Node = r.NodeID
 	}

@@ -107,14 +107,14 @@ const searchEvery = int64(1e9)
 
 // Get returns the stream of k, or nil if there is none.
 func (t *Table) Get(k Key) *Stream {
-	if t.last != nil && t.last.Key == k {
-		return t.last
-	}
-	s := t.streams[k.place()]
-	if s != nil {
-		s.Exporter = k.Exporter
+	s := t.last
+	if s == nil || s.Key != k {
+		if s = t.streams[k.place()]; s == nil {
+			return nil
+		}
 		t.last = s
 	}
+	s.speaker.at = k.Exporter
 	return s
 }
 
@@ -295,6 +295,7 @@ func (t *Table) Resume(states []State, exact bool, now Times) {
 		if away := now.Arrived - st.Seen; st.Seen > 0 && away > 0 { // the numbers may have come round meanwhile
 			s.newest = Times{st.Seen, now.Monotonic - away}
 		}
+		s.speaker = speaker{at: k.Exporter, heard: max(st.Next, 1) - 1, last: s.newest.Monotonic}
 		s.pace = pace{s.newest.Monotonic, s.next, st.Pace}
 		s.head.current = s
 		if t.since > 0 {
