@@ -17,7 +17,7 @@ type queueState struct {
 	raised    bool
 	used      int // reports of the quota that were used
 	over      int // packets over a threshold since the onset, first ones of flows left out
-	shown     int // the value of the worst that counted as evidence
+	shown     int // the value of the last that counted as evidence
 	last      int64
 	occupancy int           // last known
 	latency   time.Duration // of the hop, last known
@@ -81,7 +81,7 @@ func (m *Model) sampleQueue(e *Expect, p *Policy, k *Packet, h *intgen.Hop, fres
 	}
 	switch {
 	case !q.raised && over:
-		q.begin(k.Time, worst)
+		q.begin(k.Time, worst, fresh)
 		once("onset")
 	case q.raised && over && fresh: // a first packet is not reported and uses nothing of the quota
 	case q.raised && over && !q.isEvidence(worst):
@@ -97,8 +97,10 @@ func (m *Model) sampleQueue(e *Expect, p *Policy, k *Packet, h *intgen.Hop, fres
 }
 
 // begin makes a packet the onset of an episode; what others told before it counts no longer.
-func (q *queueState) begin(now int64, worst int) {
-	q.raised, q.used, q.over, q.shown = true, 1, 1, worst
+func (q *queueState) begin(now int64, worst int, fresh bool) {
+	if q.raised, q.used, q.over, q.shown = true, 1, 1, worst; fresh { // not reported: it uses nothing of the quota
+		q.used = 0
+	}
 	if q.occupancyAt != now {
 		q.occupancyAt = 0
 	}
@@ -112,7 +114,7 @@ func (q *queueState) isEvidence(worst int) bool {
 	q.over++
 	for n := 1; n <= q.over; n *= 2 {
 		if n == q.over || worst >= 2*q.shown {
-			q.shown = max(q.shown, worst)
+			q.shown = worst
 			return true
 		}
 	}

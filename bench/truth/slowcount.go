@@ -26,6 +26,7 @@ type QueueName struct {
 type SlowEpisode struct {
 	QueueName
 	Begin, End     int64
+	Bursts         uint32
 	Silent         bool
 	Packets, Bytes uint64
 	Latency        uint32 // the highest
@@ -41,18 +42,25 @@ type Rise struct {
 	Latency, Half uint32 // two of four packets of the queue with this latency begin it, one below half of it ends it; 0: the next two count
 	Raise, Clear  uint32 // occupancies
 	Timeout       time.Duration
+
+	// Where an episode lasts over the calm between bursts: it ends when the queue has been calm for Hold, or for twice as long as it
+	// was in no episode before, up to Longest. Four calm packets in a row end a burst, two of four begin another.
+	Hold, Longest time.Duration
 }
 
 // slowQueue is a queue with the last packets before an episode.
 type slowQueue struct {
 	open *SlowEpisode
 	last int64
-	was  uint8 // bit 0: the last packet was over, and so on
-	calm int   // packets in a row that would end the episode
+	was  uint8 // bit 0: the last packet was over, or in a burst not calm, and so on
+
+	calm, ended int64 // since when the episode is between bursts, 0: it is not; the last one's end
+	over        int64 // the last packet that was over in a burst
+	hold        int64
 }
 
 // CountSlowly returns the episodes of a capture whose packets are Ethernet, IPv4, UDP with INT-MD of version 2 behind it.
-// Those that are open at its end are not in it.
+// Those that are open at its end ended with their last packet, or burst.
 func CountSlowly(all []Captured, r Rise) (ended []*SlowEpisode) {
 	queues := map[QueueName]*slowQueue{}
 	for _, c := range all {
@@ -63,41 +71,83 @@ func CountSlowly(all []Captured, r Rise) (ended []*SlowEpisode) {
 				q = &slowQueue{}
 				queues[name] = q
 			}
-			if c.Time-q.last >= int64(r.Timeout) {
-				if q.was = 0; q.open != nil {
-					q.open.End, q.open.Silent = q.last, true
-					ended, q.open = append(ended, q.open), nil
-				}
+			if e := q.pass(name, c.Time, h, r); e != nil {
+				ended = append(ended, e)
 			}
-			over, under := h.occupancy >= r.Raise, h.occupancy <= r.Clear
-			if r.Latency != 0 {
-				over, under = h.latency >= r.Latency, h.latency < r.Half
+			if q.open != nil && q.calm == 0 {
+				q.open.add(c.Time, flow, size, h)
 			}
-			begins := over
-			if r.Latency != 0 && q.open == nil {
-				if q.was <<= 1; over {
-					q.was |= 1
-				}
-				q.was &= 0xf
-				begins = bits.OnesCount8(q.was) == 2
-			}
-			if q.last = c.Time; q.open == nil && begins {
-				q.was, q.calm = 0, 0
-				q.open = &SlowEpisode{QueueName: name, Begin: c.Time, OfFlow: map[string]uint64{}, Waited: map[string]uint64{}, Passed: map[string]uint64{}}
-			}
-			if q.open == nil {
-				continue
-			}
-			if q.calm++; !under {
-				q.calm = 0
-			}
-			if q.open.add(c.Time, flow, size, h); under && (name.Egress != 1<<16-1 || q.calm == 16) { // without interfaces, calm queues of a node say nothing of the full one
-				q.open.End = c.Time
-				ended, q.open = append(ended, q.open), nil
+			if _, under := h.is(r); r.Hold == 0 && q.open != nil && under {
+				ended = append(ended, q.end(c.Time, false))
 			}
 		}
 	}
+	for _, q := range queues {
+		switch {
+		case q.open != nil && q.calm != 0:
+			ended = append(ended, q.end(q.over, false))
+		case q.open != nil:
+			ended = append(ended, q.end(q.last, true))
+		}
+	}
 	return ended
+}
+
+// is tells whether a packet is over the threshold, and whether it is calm.
+func (h *slowHop) is(r Rise) (over, under bool) {
+	if r.Latency != 0 {
+		return h.latency >= r.Latency, h.latency < r.Half
+	}
+	return h.occupancy >= r.Raise, h.occupancy <= r.Clear
+}
+
+// pass moves the queue by one packet, and returns the episode that was over before it.
+func (q *slowQueue) pass(name QueueName, now int64, h slowHop, r Rise) (before *SlowEpisode) {
+	over, under := h.is(r)
+	switch {
+	case q.open != nil && q.calm != 0 && now-q.over >= q.hold:
+		before = q.end(q.over, false)
+	case now-q.last >= int64(r.Timeout) && q.open != nil && q.calm == 0:
+		before = q.end(q.last, true)
+	}
+	if now-q.last >= int64(r.Timeout) && q.open == nil {
+		q.was = 0
+	}
+	burst := q.open != nil && q.calm == 0
+	q.was = q.was << 1 & 0xf
+	if burst && !under || !burst && over {
+		q.was |= 1
+	}
+	begins := over && (r.Latency == 0 || bits.OnesCount8(q.was) == 2)
+	q.last = now
+	switch {
+	case burst && r.Hold != 0 && q.was == 0:
+		q.calm = now
+	case q.open == nil && begins:
+		q.hold = int64(r.Hold)
+		if since := now - q.ended; q.ended != 0 && since < int64(r.Longest) {
+			q.hold = max(q.hold, min(2*since, int64(r.Longest)))
+		}
+		q.was = 1
+		q.open = &SlowEpisode{QueueName: name, Begin: now, Bursts: 1, OfFlow: map[string]uint64{}, Waited: map[string]uint64{}, Passed: map[string]uint64{}}
+	case q.calm != 0 && begins:
+		if now-q.over >= 10*ms {
+			q.open.Bursts++
+		}
+		q.was, q.calm = 1, 0
+	}
+	if over && q.calm == 0 {
+		q.over = now
+	}
+	return before
+}
+
+// end ends the episode.
+func (q *slowQueue) end(at int64, silent bool) *SlowEpisode {
+	e := q.open
+	e.End, e.Silent = at, silent
+	q.open, q.was, q.calm, q.ended = nil, 0, 0, at
+	return e
 }
 
 func (e *SlowEpisode) add(at int64, flow string, size uint64, h slowHop) {

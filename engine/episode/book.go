@@ -48,7 +48,7 @@ func (b *Book) Begin(now int64, queue [2]uint64, usualLatency, usualOccupancy ui
 	for range MaxOpen {
 		b.last = max(b.last+1, 1)
 		if r := &b.open[b.last%MaxOpen]; r.ID == 0 {
-			*r = Record{ID: b.last, Queue: queue, Begin: now, Last: now, Width: WindowNs, UsualLatency: usualLatency, UsualOccupancy: usualOccupancy}
+			*r = Record{ID: b.last, Queue: queue, Begin: now, Last: now, Bursts: 1, burst: now, Width: WindowNs, UsualLatency: usualLatency, UsualOccupancy: usualOccupancy}
 			b.totals.Open++
 			return b.last
 		}
@@ -66,6 +66,32 @@ func (b *Book) Count(now int64, id uint32, p *Packet) {
 	b.mu.Unlock()
 }
 
+// burstGap is how long a queue has to be calm between two bursts: less is one.
+const burstGap = WindowNs
+
+// Rest notes that the queue of the record with that number has been calm since a time. It ends after so long.
+func (b *Book) Rest(since int64, id uint32, hold int64) {
+	b.mu.Lock()
+	if r := &b.open[id%MaxOpen]; r.ID == id {
+		r.rested, r.due = since, since+hold
+	}
+	b.mu.Unlock()
+}
+
+// Resume notes that it is calm no more. apart: it is one queue, whose bursts can be told apart.
+func (b *Book) Resume(now int64, id uint32, apart bool) {
+	b.mu.Lock()
+	if r := &b.open[id%MaxOpen]; r.ID == id {
+		if apart && now-r.rested >= burstGap {
+			r.over = r.Over()
+			r.burst = now
+			r.Bursts++
+		}
+		r.rested, r.due = 0, 0
+	}
+	b.mu.Unlock()
+}
+
 // End closes the record with that number, if it is open.
 func (b *Book) End(at int64, id uint32, how Ending) {
 	b.mu.Lock()
@@ -78,7 +104,7 @@ func (b *Book) End(at int64, id uint32, how Ending) {
 func (b *Book) end(r *Record, at int64, how Ending) {
 	r.End, r.Ended = max(at, r.Begin), how
 	t := &b.totals
-	t.Ns, t.Packets, t.Bytes = t.Ns+r.End-r.Begin, t.Packets+r.Packets, t.Bytes+r.Bytes
+	t.Ns, t.Packets, t.Bytes = t.Ns+r.Over(), t.Packets+r.Packets, t.Bytes+r.Bytes
 	b.ended[t.Ended%MaxEnded] = *r
 	t.Ended++
 	b.untold.Store(true)
@@ -87,12 +113,20 @@ func (b *Book) end(r *Record, at int64, how Ending) {
 	*r = Record{}
 }
 
+// patience is how long a packet may take to come that ends a record of a queue that is calm: it is reported.
+const patience = 1e9
+
 // Expire ends the records whose last packet passed so long ago: no packet came to end them.
 func (b *Book) Expire(now, timeout int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i := range b.open {
-		if r := &b.open[i]; b.totals.Open > 0 && r.ID != 0 && now-r.Last >= timeout {
+		r := &b.open[i]
+		switch {
+		case r.ID == 0:
+		case r.rested != 0 && now-r.due >= patience:
+			b.end(r, r.rested, Cleared)
+		case r.rested == 0 && now-r.Last >= timeout:
 			b.end(r, r.Last, Silent)
 		}
 	}

@@ -51,6 +51,12 @@ type Record struct {
 	Culprits Top // by bytes in this queue
 	Victims  Top // by how much longer their packets were in it than is usual, nanoseconds
 
+	Bursts uint32 // in which the queue was over its threshold, with calm between them
+	over   int64  // how long those lasted that are over
+	burst  int64  // when the last one began
+	rested int64  // when it ended; 0: it goes on
+	due    int64  // when the episode ends, if it stays calm
+
 	Width  int64 // of a window, nanoseconds
 	Window [Windows]Window
 }
@@ -66,6 +72,15 @@ const (
 
 // String returns the word for it in answers and logs.
 func (e Ending) String() string { return [...]string{"open", "cleared", "silent"}[e%3] }
+
+// Over is how long the queue was over its threshold, all bursts together.
+func (r *Record) Over() int64 {
+	last := r.rested
+	if last == 0 {
+		last = r.Last
+	}
+	return r.over + max(last-r.burst, 0)
+}
 
 // Packet is what one packet adds.
 type Packet struct {

@@ -1,5 +1,5 @@
-// Event congestion: begins, counts and ends episodes of queues, from onset over quota to
-// clear or timeout.
+// Event congestion: which packets begin, show and end an episode of a queue; what is reported of it, and recorded;
+// whose thresholds end it.
 
 package event
 
@@ -25,6 +25,10 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 		return 0 // as in C: most packets look no queue up; what the tables show of it comes from samples
 	}
 	q, made := d.fabric.Queues.Get(now, key)
+	if !over && q.Congested && q.Full < force.full { // what was learned since does not end the episode
+		force.full = q.Full
+		over = force.over(n)
+	}
 	q.sample(now, n, made || now-q.Seen >= t.CongestionTimeout)
 	if !over && !q.Congested && q.Window == 0 {
 		return 0
@@ -32,41 +36,60 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 	s := d.shared
 	s.mu.Lock()
 	e, _ := s.queues.Get(now, key)
-	end := e.end.under(&d.ends)
-	if e.Congested && now-e.Seen >= end.timeout {
-		e.Congested, e.Since = false, e.Seen
-		s.episodes.End(e.Seen, e.record, episode.Silent)
-	}
-	if now-e.Seen >= t.CongestionTimeout {
-		e.Window = 0
-	}
-	was := e.Congested
-	if t.CongestionFactor != 0 && !was {
-		over = e.suspects(over)
-	}
-	e.sample(now, n, q, was)
-	if over {
-		e.end.take(t, force, n, !was)
-	}
-	var set Set
-	if !over || !was || !fresh && e.isEvidence(force.severity(n)) {
-		set = d.episode(now, f, &e.Queue, over, e.ends(now, e.end.under(&d.ends), n), fresh, t)
-	}
-	if set != 0 {
-		d.Trigger = force.trigger(n)
-	}
-	d.record(now, f, n, e, key, was)
-	if e.Congested && !was {
-		e.over, e.shown = 1, force.severity(n)
-	}
-	if e.Congested != was || e.Congested && now-e.told >= t.CongestionTimeout/4 {
-		e.told = now
+	set := d.sharedCongestion(now, f, n, e, q, over, fresh, t, &force)
+	if e.news || e.Congested && now-e.told >= t.CongestionTimeout/4 {
+		e.told, e.news = now, false
 		s.announce(d, sharedQueues, key)
 	}
 	q.take(&e.Queue)
 	s.mu.Unlock()
-	if q.Congested || q.Window != 0 {
-		d.markQueue(key)
+	d.mark(now, key, q)
+	return set
+}
+
+// sharedCongestion is congestion for what holds over all workers, which is locked: one packet moves e, the queue that q is for
+// this worker.
+func (d *Detector) sharedCongestion(now int64, f *flows.Flow, n *hopValues, e *sharedQueue, q *Queue, over, fresh bool, t *Thresholds, force *inForce) (set Set) {
+	end := e.end.under(&d.ends)
+	if e.Congested && now >= e.until(&end) && (over || !e.Calm) { // no packet came to end it
+		d.shared.episodes.End(e.last(), e.record, e.how())
+		e.close(e.last())
+	}
+	if now-e.Seen >= t.silence() && !e.Congested {
+		e.Window = 0
+	}
+	was, calm := e.Congested, e.Calm
+	if t.CongestionFactor != 0 && (!was || calm) {
+		over = e.suspects(over)
+	}
+	e.sample(now, n, q, was)
+	if over {
+		e.end.take(t, *force, n, !was, e.calmFor(now))
+		end = e.end.under(&d.ends)
+	}
+	if was || over {
+		e.follow(now, over, &end)
+	}
+	x := force.severity(n)
+	switch {
+	case over && !was:
+		set = d.onset(now, f, e, fresh, t)
+		e.over, e.shown, e.Full = 1, x, force.full
+	case over && !fresh && e.isEvidence(x):
+		set = d.evidence(f, e, t)
+	case !over && was && e.ends(now, &end):
+		e.Congested, d.Edge, set = false, true, Congestion.Set()
+	}
+	if set != 0 {
+		d.Trigger = force.trigger(n)
+	}
+	d.record(now, f, n, e, was, calm)
+	e.news = e.Congested != was || e.Calm != calm
+	if was && !e.Congested {
+		e.close(e.last())
+	}
+	if e.Congested {
+		e.Ends = e.until(&end)
 	}
 	return set
 }
@@ -99,21 +122,29 @@ func (e *sharedQueue) sample(now int64, n *hopValues, known *Queue, congested bo
 	e.Seen, e.Rest = max(e.Seen, now), n.rest
 }
 
-// record opens, continues or closes the record of a queue's episode. was: it was congested before this packet.
-func (d *Detector) record(now int64, f *flows.Flow, n *hopValues, e *sharedQueue, key [2]uint64, was bool) {
+// record opens, continues or closes the record of a queue's episode. was, calm: it was congested before this packet, between
+// bursts.
+func (d *Detector) record(now int64, f *flows.Flow, n *hopValues, e *sharedQueue, was, calm bool) {
 	b := d.shared.episodes
 	if e.Congested && !was {
-		v, _ := d.shared.usual.Of(usual.Place{Kind: usual.Queue, Key: key})
-		e.record = b.Begin(now, key, v.Latency.Median, v.Occupancy.Median)
+		v, _ := d.shared.usual.Of(usual.Place{Kind: usual.Queue, Key: n.queueKey()})
+		e.record = b.Begin(now, n.queueKey(), v.Latency.Median, v.Occupancy.Median)
 	}
-	if e.record == 0 || !e.Congested && !was {
+	if e.record == 0 {
 		return
 	}
-	b.Count(now, e.record, &episode.Packet{Flow: &f.Key, Bytes: d.hand.size, Latency: n.Latency, Occupancy: n.Occupancy})
-	d.hand.meet(e.record)
+	switch {
+	case e.Calm && !calm:
+		b.Rest(e.overAt, e.record, e.end.hold)
+	case !e.Calm && calm:
+		b.Resume(now, e.record, n.Egress != unknown32) // else it is many queues that count as one
+	}
+	if !e.Calm {
+		b.Count(now, e.record, &episode.Packet{Flow: &f.Key, Bytes: d.hand.size, Latency: n.Latency, Occupancy: n.Occupancy})
+		d.hand.meet(e.record)
+	}
 	if !e.Congested {
-		b.End(now, e.record, episode.Cleared)
-		e.record = 0
+		b.End(e.last(), e.record, episode.Cleared)
 	}
 }
 
@@ -130,35 +161,30 @@ func (f *inForce) severity(n *hopValues) uint32 {
 func (e *sharedQueue) isEvidence(x uint32) bool {
 	e.over++
 	if e.over&(e.over-1) == 0 || uint64(x) >= 2*uint64(e.shown) {
-		e.shown = max(e.shown, x)
+		e.shown = x
 		return true
 	}
 	return false
 }
 
-// episode moves q, which holds for all workers, by one packet that left through it. over and clear say what the values
-// of the queue are now.
-func (d *Detector) episode(now int64, f *flows.Flow, q *Queue, over, clear, fresh bool, t *Thresholds) Set {
-	onset := over && !q.Congested
-	switch {
-	case over:
-		if onset {
-			q.Congested, q.Since, q.Reports = true, now, 0
-			q.Episodes++
-			d.Counters.Fired[Congestion]++
-		} else if fresh {
-			return 0
-		}
-		if int(q.Reports) >= t.CongestionQuota {
-			return d.withhold(f, Congestion, SuppressQuota)
-		}
-		q.Reports++
-		d.Edge = d.Edge || onset
-	case q.Congested && clear:
-		q.Congested, q.Since, d.Edge = false, now, true
-	default:
+// onset begins an episode. That of a flow's first packet is not reported, and spends nothing of the quota.
+func (d *Detector) onset(now int64, f *flows.Flow, e *sharedQueue, fresh bool, t *Thresholds) Set {
+	e.Congested, e.Since, e.Reports = true, now, 0
+	e.Episodes++
+	d.Counters.Fired[Congestion]++
+	if fresh {
 		return 0
 	}
+	d.Edge = true
+	return d.evidence(f, e, t)
+}
+
+// evidence reports a packet over the threshold while the quota lasts.
+func (d *Detector) evidence(f *flows.Flow, e *sharedQueue, t *Thresholds) Set {
+	if int(e.Reports) >= t.CongestionQuota {
+		return d.withhold(f, Congestion, SuppressQuota)
+	}
+	e.Reports++
 	return Congestion.Set()
 }
 
@@ -169,16 +195,22 @@ type episodeEnd struct {
 	clear   uint32 // the highest occupancy with which the episode ends; never: the occupancy does not count
 	latency uint32 // the episode ends with a latency below half of this; 0: the latency does not count
 	timeout int64  // nanoseconds without a packet after which the episode ends silently
+	hold    int64  // nanoseconds that the queue has to be calm before the episode ends; 0: the first calm packet ends it
 }
 
 // take takes the thresholds into account that hold for the queue under a watch, whose packet n is over them: the
-// first one's alone. Of thresholds made of what is usual those count that n is over.
-func (e *episodeEnd) take(t *Thresholds, force inForce, n *hopValues, first bool) {
+// first one's alone. Of thresholds made of what is usual those count that n is over. calm is how long the queue was in no
+// episode before the first.
+func (e *episodeEnd) take(t *Thresholds, force inForce, n *hopValues, first bool, calm int64) {
 	if first {
 		*e = episodeEnd{clear: never}
 	}
 	clear := t.CongestionClear
 	if t.CongestionFactor != 0 {
+		e.hold = max(e.hold, t.CongestionTimeout)
+		if first && calm < longestHold {
+			e.hold = max(e.hold, min(2*calm, longestHold))
+		}
 		clear = force.occupancy / 2
 		if n.Latency == unknown32 || n.Latency < force.latency {
 			force.latency = never
@@ -186,7 +218,7 @@ func (e *episodeEnd) take(t *Thresholds, force inForce, n *hopValues, first bool
 			force.occupancy = never
 		}
 	}
-	e.lower(force, clear, t.CongestionTimeout)
+	e.lower(force, clear, t.silence())
 }
 
 // lower takes one more set of thresholds into account.
@@ -209,8 +241,9 @@ func endsOf(policies []Policy) episodeEnd {
 			force, clear := inForce{occupancy: orNever(t.CongestionRaise), latency: orNever(t.CongestionLatency)}, t.CongestionClear
 			if t.CongestionFactor != 0 { // a queue may have any occupancy
 				force.occupancy, clear = 0, 0
+				all.hold = max(all.hold, t.CongestionTimeout, longestHold)
 			}
-			all.lower(force, clear, t.CongestionTimeout)
+			all.lower(force, clear, t.silence())
 		}
 	}
 	return all
@@ -220,32 +253,11 @@ func endsOf(policies []Policy) episodeEnd {
 // more do not hold an episode.
 func (e *episodeEnd) under(all *episodeEnd) episodeEnd {
 	end := *e
-	end.clear, end.timeout = max(end.clear, all.clear), min(end.timeout, all.timeout)
+	end.clear, end.timeout, end.hold = max(end.clear, all.clear), min(end.timeout, all.timeout), min(end.hold, all.hold)
 	if end.latency = max(end.latency, all.latency); e.latency == 0 || all.latency == 0 {
 		end.latency = 0
 	}
 	return end
-}
-
-// reached reports whether the values that the queue was last known to have end its episode. A value that the last packet
-// does not know is as it was, until nobody has told it for the timeout.
-func (e *sharedQueue) reached(now int64, end episodeEnd) bool {
-	return (end.clear == never || e.Occupancy <= end.clear || e.Occupancy == unknown32 || now-e.occupancyAt >= end.timeout) &&
-		(end.latency == 0 || e.Latency < (end.latency+1)/2 || e.Latency == unknown32 || now-e.latencyAt >= end.timeout)
-}
-
-// mergedCalm is how many packets in a row have to be calm before an episode ends where the bitmap tells no interfaces: the
-// queues of one number of all interfaces of a node are one then, and those that are calm say nothing of the one that is not.
-const mergedCalm = 16
-
-// ends reports whether the packet ends the episode.
-func (e *sharedQueue) ends(now int64, end episodeEnd, n *hopValues) bool {
-	if !e.reached(now, end) {
-		e.calm = 0
-		return false
-	}
-	e.calm = min(e.calm+1, mergedCalm)
-	return n.Egress != unknown32 || e.calm == mergedCalm
 }
 
 // trigger returns the occupancy where that is watched and known, else the latency. Of thresholds made of what is

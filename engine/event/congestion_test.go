@@ -58,6 +58,9 @@ func TestQueueInTheTable(t *testing.T) {
 				f.look(s.after, queued(s.occupancy, s.latency))
 				times = append(times, f.now)
 				s.want.Seen, s.want.Since, s.want.Rest = f.now, times[s.want.Since], nothingElse
+				if s.want.Congested {
+					s.want.Ends = f.now + second
+				}
 				if q := f.d.fabric.Queues.Find([2]uint64{7<<32 | 2, 0xff}); q == nil || *q != s.want {
 					t.Errorf("after packet %d: %+v, want %+v", n+1, q, s.want)
 				}

@@ -103,12 +103,13 @@ const (
 	SuppressInterval                       // too soon after the last one
 	SuppressQuota                          // the congestion episode has had its reports
 	SuppressRestart                        // the sink has started again a moment ago, and flows are not new
+	SuppressEpisode                        // the episode of the queue tells it
 	NumSuppressReasons
 )
 
 // String returns the value of the reason label.
 func (r SuppressReason) String() string {
-	return [NumSuppressReasons]string{"rate", "interval", "quota", "restart"}[r]
+	return [NumSuppressReasons]string{"rate", "interval", "quota", "restart", "episode"}[r]
 }
 
 // Counters of one detector.

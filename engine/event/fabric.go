@@ -22,9 +22,12 @@ type Queue struct {
 	Rest      inthdr.Rest // what that packet said of the buffer, and of the queue's congestion status
 	Reports   uint32      // of this episode
 	Congested bool
-	Window    uint8 // of the last packets before an episode, those that were over a threshold made of what is usual
-	Seen      int64 // last sample, Unix nanoseconds
-	Since     int64 // onset of the episode, or its end
+	Calm      bool   // in an episode, between bursts
+	Window    uint8  // where thresholds are made of what is usual: of the last packets, those that were over one; in a burst, those that were not calm
+	Seen      int64  // last sample, Unix nanoseconds
+	Since     int64  // onset of the episode, or its end
+	Ends      int64  // when the episode is over unless a packet shows otherwise
+	Full      uint32 // in an episode: inForce.full as it was when it began
 	Episodes  uint64
 }
 
@@ -151,7 +154,7 @@ func (d *Detector) updateQueueAndInterface(now int64, f *flows.Flow, fresh bool,
 	if p.fabric.raise != never || p.fabric.latency != never {
 		set = d.congestion(now, f, n, fresh, &p.Thresholds)
 	} else if n.Occupancy != unknown32 {
-		if q, _ := d.fabric.Queues.Get(now, n.queueKey()); !q.Congested || now-q.Seen >= d.ends.timeout {
+		if q, _ := d.fabric.Queues.Get(now, n.queueKey()); !q.InEpisode(now) {
 			q.Congested = false // of a watch whose packets do not come any more
 			q.Seen, q.Occupancy, q.Latency, q.Rest = now, n.Occupancy, n.Latency, n.rest
 		}

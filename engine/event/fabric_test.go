@@ -98,6 +98,9 @@ func TestCongestion(t *testing.T) {
 			{ms, with(one(8000), func(v *values) { v.latency = 9 }), true}, {ms, one(9000), true},
 			{ms, with(one(9001), func(v *values) { v.latency = 99_999 }), false}, {ms, one(18000), true},
 		}},
+		"twice as bad as the last that was shown, not as the worst": {nil, []step{
+			{ms, one(100), false}, {ms, one(9000), true}, {ms, one(8000), true}, {ms, one(16000), true},
+		}},
 		"no sample for a second ends it silently, with its quota": {nil, []step{
 			{ms, one(8000), true}, {ms, one(8000), true}, {ms, one(8000), false}, {second - 1, one(8000), true},
 			{second, one(0), false}, {ms, one(8000), true}, {second, one(8000), true},
@@ -141,8 +144,12 @@ func TestCongestionOnAFirstPacket(t *testing.T) {
 	}
 	f.observed(ms, told(one(9000)), 0)
 	f.observed(ms, told(one(9000)), Congestion.Set())
-	for range 4 {
-		f.observed(ms, told(one(9000)), 0)
+	for n := 5; n <= 16; n++ { // what was not sent spends nothing: the quota of 3 is for the 2nd, 4th and 8th
+		want := Set(0)
+		if n == 8 {
+			want = Congestion.Set()
+		}
+		f.observed(ms, told(one(9000)), want)
 	}
 	f.observed(ms, told(one(0)), Congestion.Set())
 	if n := f.d.Counters.Suppressed[Congestion][SuppressQuota]; n != 1 {

@@ -37,7 +37,9 @@ type FastView struct {
 	linkAbsolute      uint32 // the least of all policies
 	sweepQueues       HotSet // what Sweep has found
 	sweepInterfaces   HotSet
-	sweeping, sweepAt int // which table Sweep walks, and how far it has come
+	resting           bool // some queue is calm in an episode
+	sweepResting      bool // Sweep has found one
+	sweeping, sweepAt int  // which table Sweep walks, and how far it has come
 }
 
 // newFastView maps a FastView: a detector makes one at start.

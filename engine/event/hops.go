@@ -140,7 +140,7 @@ func (d *Detector) endToEndLatency(now int64, f *flows.Flow, p *Policy, o *Obser
 		if !summed || o.Info.MTUExceeded { // some node had no room to add its own
 			return 0
 		}
-		return d.endToEnd(now, f, uint32(min(sum, unknown32-1)), t)
+		return d.endToEnd(now, f, uint32(min(sum, unknown32-1)), t, o)
 	}
 	var source hopValues
 	d.readHop(&source, o.Frame[int(o.Info.Stack)+int(o.Info.StackLen)-int(o.Info.HopLen):], o.Layout)
@@ -152,7 +152,7 @@ func (d *Detector) endToEndLatency(now int64, f *flows.Flow, p *Policy, o *Obser
 		d.Counters.ClockSkew++
 		return 0
 	}
-	return d.endToEnd(now, f, uint32(min(x, unknown32-1)), t)
+	return d.endToEnd(now, f, uint32(min(x, unknown32-1)), t, o)
 }
 
 // unknown64 is unknown32 for timestamps.

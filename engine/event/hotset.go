@@ -54,6 +54,18 @@ func (v *FastView) MarkInterface(bit uint32) {
 	v.Hot |= HotInterfaces
 }
 
+// rests has Sweep look at the queues: one is calm in an episode, and packets of it are to go through Packet once that is over.
+func (v *FastView) rests() { v.resting, v.sweepResting = true, true }
+
+// mark has packets of a queue go through Packet as long as it is hot.
+func (d *Detector) mark(now int64, key [2]uint64, q *Queue) {
+	if q.isHot(now) {
+		d.markQueue(key)
+	} else if q.Calm {
+		d.view.rests()
+	}
+}
+
 // markQueue makes packets of a queue that is in an episode go through Packet.
 func (d *Detector) markQueue(key [2]uint64) {
 	v, bit := d.view, d.view.bitOfKey(key)
@@ -83,12 +95,13 @@ func (d *Detector) Sweep(now int64) {
 		d.shared.episodes.Expire(now, d.ends.timeout)
 	}
 	v := d.view
-	if v.Hot == 0 {
+	if v.Hot == 0 && !v.resting {
 		return
 	}
 	if v.sweeping == 0 {
 		v.sweepAt = d.fabric.Queues.Walk(v.sweepAt, sweepSlots, func(key [2]uint64, _ uint32, q *Queue) {
-			if (q.Congested || q.Window != 0) && now-q.Seen < d.ends.timeout {
+			v.sweepResting = v.sweepResting || q.Congested && q.Calm
+			if q.isHot(now) && (now-q.Seen < d.ends.timeout || q.Calm && now-q.Ends < d.ends.timeout) {
 				v.sweepQueues.set(v.bitOfKey(key))
 			}
 		})
@@ -110,6 +123,7 @@ func (d *Detector) Sweep(now int64) {
 func (v *FastView) endSweep() {
 	v.Queues, v.Interfaces = v.sweepQueues, v.sweepInterfaces
 	v.sweepQueues, v.sweepInterfaces, v.sweeping, v.Hot = HotSet{}, HotSet{}, 0, 0
+	v.resting, v.sweepResting = v.sweepResting, false
 	if v.Queues != (HotSet{}) {
 		v.Hot |= HotQueues
 	}

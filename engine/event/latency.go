@@ -78,6 +78,11 @@ func (d *Detector) latency(now int64, f *flows.Flow, node, x uint32, t *Threshol
 		return 0
 	}
 	d.Counters.Fired[HopLatency]++
+	if d.tellsEpisode(now, f, node, o) {
+		setReference(f, at, x)
+		f.SetWindow(at, 0)
+		return d.withhold(f, HopLatency, SuppressEpisode)
+	}
 	if f.HasCold() && t.Latency.tooSoon(now, f.Cold().HopSent[at]) {
 		return d.withhold(f, HopLatency, SuppressInterval)
 	}
@@ -86,6 +91,26 @@ func (d *Detector) latency(now int64, f *flows.Flow, node, x uint32, t *Threshol
 	f.Cold().HopSent[at] = now
 	f.SetWindow(at, 0)
 	return HopLatency.Set()
+}
+
+// tellsEpisode reports whether a latency of a packet is of an episode that tells it: its queue of that node, or of some node
+// where that is unknown32, is in one by what is usual, and the flow's watch hears of those. Else each flow would tell of each
+// burst, twice.
+func (d *Detector) tellsEpisode(now int64, f *flows.Flow, node uint32, o *Observation) bool {
+	p, hopLen := &d.policies[f.Watch], int(o.Info.HopLen)
+	if d.view.Hot&HotQueues == 0 && !d.view.resting || p.Thresholds.CongestionFactor == 0 || !p.Events.Has(Congestion) || hopLen == 0 {
+		return false
+	}
+	var n hopValues
+	for stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]; len(stack) >= hopLen; stack = stack[hopLen:] {
+		if d.readHop(&n, stack[:hopLen], o.Layout); n.NodeID == unknown32 || node != unknown32 && n.NodeID != node {
+			continue
+		}
+		if q := d.fabric.Queues.Find(n.queueKey()); q != nil && q.InEpisode(now) {
+			return true
+		}
+	}
+	return false
 }
 
 // setReference makes x the reference of a flow's hop.
@@ -99,7 +124,7 @@ func setReference(f *flows.Flow, at int, x uint32) {
 // endToEnd is the same test on the end-to-end latency.
 //
 //go:noinline
-func (d *Detector) endToEnd(now int64, f *flows.Flow, x uint32, t *Thresholds) Set {
+func (d *Detector) endToEnd(now int64, f *flows.Flow, x uint32, t *Thresholds, o *Observation) Set {
 	if !f.EndKnown() {
 		f.SetEndRef(x)
 		return 0
@@ -110,6 +135,11 @@ func (d *Detector) endToEnd(now int64, f *flows.Flow, x uint32, t *Thresholds) S
 		return 0
 	}
 	d.Counters.Fired[EndToEnd]++
+	if d.tellsEpisode(now, f, unknown32, o) {
+		f.SetEndRef(x)
+		f.SetEndWindow(0)
+		return d.withhold(f, EndToEnd, SuppressEpisode)
+	}
 	if f.HasCold() && t.EndToEnd.tooSoon(now, f.Cold().EndSent) {
 		return d.withhold(f, EndToEnd, SuppressInterval)
 	}

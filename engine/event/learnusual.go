@@ -53,6 +53,7 @@ func (d *Detector) learn(now int64, o *Observation) {
 type inForce struct {
 	occupancy, latency uint32
 	floor              uint32 // of the latency, where it is known, for an occupancy to count
+	full               uint32 // of the occupancy, where it is known, for a latency to count: with less the node is slow, not its queue
 }
 
 // inForce returns the thresholds of a watch for a queue: its own numbers, or what is usual there times the
@@ -63,7 +64,7 @@ func (d *Detector) inForce(t *Thresholds, key [2]uint64) inForce {
 	}
 	latency, occupancy := d.shared.usual.Limits().Of(key)
 	return inForce{
-		occupancy: orNever(times(occupancy, t.CongestionFactor)), floor: t.CongestionLatency,
+		occupancy: orNever(times(occupancy, t.CongestionFactor)), floor: t.CongestionLatency, full: usual.Full(occupancy),
 		latency: max(t.CongestionLatency, times(latency, t.CongestionFactor)),
 	}
 }
@@ -73,7 +74,7 @@ func times(x, factor uint32) uint32 { return uint32(min(uint64(x)*uint64(factor)
 
 // over reports whether a packet's values reach a threshold.
 func (f *inForce) over(n *hopValues) bool {
-	return n.Latency != unknown32 && n.Latency >= f.latency ||
+	return n.Latency != unknown32 && n.Latency >= f.latency && n.Occupancy >= f.full ||
 		n.Occupancy != unknown32 && n.Occupancy >= f.occupancy && n.Latency >= f.floor // unknown is above any
 }
 

@@ -15,7 +15,7 @@ var Entered = []metric.Of[Counters]{
 
 // Metrics are the others.
 var Metrics = []metric.Of[Counters]{
-	{Name: "intsink_suppressed_events_total", Help: "events withheld: rate (token bucket empty), interval (too soon), quota (of a congestion episode, used up) or restart (new_flow.after_restart)", Samples: func(c *Counters, to metric.Samples) {
+	{Name: "intsink_suppressed_events_total", Help: "events withheld: rate (token bucket empty), interval (too soon), quota (of a congestion episode, used up), restart (new_flow.after_restart) or episode (of a latency: the episode of a queue on the way tells it)", Samples: func(c *Counters, to metric.Samples) {
 		for e := range c.Suppressed {
 			for r, n := range c.Suppressed[e] {
 				to.Add(n, "event", Event(e), "reason", SuppressReason(r))

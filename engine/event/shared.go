@@ -41,8 +41,9 @@ type sharedQueue struct {
 	end                    episodeEnd
 	occupancyAt, latencyAt int64  // when a packet of the episode last told them; 0: none did
 	told                   int64  // when it was last announced
+	news                   bool   // it is to be announced
+	overAt                 int64  // the last packet of a burst that was over a threshold
 	record                 uint32 // of the episode, in episodes; 0: none
-	calm                   uint8  // packets in a row that would end the episode
 	over, shown            uint32 // packets of the episode over its threshold; the value of the last that was reported for it
 }
 
@@ -166,9 +167,7 @@ func (d *Detector) takeOver(now int64) {
 			if q.Seen < e.Seen {
 				q.Seen, q.Occupancy, q.Latency, q.Rest = e.Seen, e.Occupancy, e.Latency, e.Rest
 			}
-			if q.Congested || q.Window != 0 {
-				d.markQueue(c.key)
-			}
+			d.mark(now, c.key, q)
 		case sharedInterfaces:
 			e, _ := s.interfaces.Get(now, c.key)
 			i, _ := d.fabric.Interfaces.Get(now, c.key)
@@ -191,7 +190,7 @@ func (d *Detector) takeOver(now int64) {
 
 // take makes the episode of q that of e.
 func (q *Queue) take(e *Queue) {
-	q.Congested, q.Since, q.Reports, q.Episodes, q.Window = e.Congested, e.Since, e.Reports, e.Episodes, e.Window
+	q.Congested, q.Calm, q.Since, q.Ends, q.Full, q.Reports, q.Episodes, q.Window = e.Congested, e.Calm, e.Since, e.Ends, e.Full, e.Reports, e.Episodes, e.Window
 }
 
 // take makes the episode of i that of e.

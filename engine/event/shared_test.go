@@ -247,7 +247,7 @@ func TestNewerValuesStay(t *testing.T) {
 			x.d[0].Packet(x.now, &x.f[0], false, 0, packet(9000, 3, 95))
 			x.d[1].Sync(x.now + ms)
 			c.q.Seen, c.q.Since, c.q.Congested, c.q.Reports, c.q.Episodes = x.now+max(c.late, 0), x.now, true, 1, 1
-			c.q.Rest = nothingElse
+			c.q.Rest, c.q.Ends = nothingElse, x.now+second
 			c.i.Seen, c.i.Sent, c.i.Busy, c.i.Reported = x.now+max(c.late, 0), x.now, true, true
 			if q := x.d[1].fabric.Queues.Find(at); q == nil || *q != c.q {
 				t.Errorf("the queue is %+v, want %+v", q, c.q)
@@ -267,7 +267,7 @@ func TestTheValueBeforeAnEpisode(t *testing.T) {
 	x := newPair(t, p)
 	x.steps(Congestion, []sharedStep{{ms, 0, queued(5000, 1000), false}, {ms, 0, queued(unknown32, 600_000), true}})
 	x.d[1].Sync(x.now)
-	want := Queue{Rest: nothingElse, Occupancy: 5000, Latency: 600_000, Congested: true, Reports: 1, Episodes: 1, Seen: x.now, Since: x.now}
+	want := Queue{Rest: nothingElse, Occupancy: 5000, Latency: 600_000, Congested: true, Reports: 1, Episodes: 1, Seen: x.now, Since: x.now, Ends: x.now + second}
 	if q := x.d[1].fabric.Queues.Find([2]uint64{7<<32 | 2, 0xff}); q == nil || *q != want {
 		t.Errorf("%+v, want %+v", q, want)
 	}

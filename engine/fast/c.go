@@ -116,6 +116,7 @@ var (
 	_ = [1]int{}[event.NodesAlone-C.FAST_NODES_ALONE]
 	_ = [1]int{}[event.NoLatency-C.FAST_NO_LATENCY]
 	_ = [1]int{}[usual.LimitShift-C.FAST_LIMIT_SHIFT]
+	_ = [1]int{}[usual.Fuller-C.FAST_FULLER]
 	_ = [1]int{}[flows.TickShift-C.FAST_TICK_SHIFT]
 	_ = [1]int{}[event.MaxPolicies-C.FAST_POLICIES]
 )

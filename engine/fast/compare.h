@@ -197,6 +197,13 @@ static inline uint32_t times(uint32_t x, uint32_t factor)
 	return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX - 1;
 }
 
+// is_fuller tells whether a hop's queue is fuller than usual, or not known to be as usual: event.inForce.full.
+static inline bool is_fuller(const struct fast_template *t, const struct fast_model *m, const uint8_t *hop, const struct fast_limit *usual)
+{
+	const uint32_t unknown_occupancy = 0xffffff, occupancy = t->queue ? be32(hop + t->queue) & unknown_occupancy : unknown_occupancy;
+	return occupancy == unknown_occupancy || scaled(occupancy, t->by_buffer ? m->buffer : m->queue) >= times(__atomic_load_n(&usual->occupancy, __ATOMIC_RELAXED), FAST_FULLER);
+}
+
 // is_over tells whether a hop's queue is over a threshold of p: event.inForce.over. Unknown values, all ones,
 // reach none.
 static inline bool is_over(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *hop)
@@ -211,7 +218,7 @@ static inline bool is_over(const struct fast_view *b, const struct fast_template
 			return false;
 		usual = factor ? limit_of(b, t, hop) : NULL;
 		if (x >= p->latency && x >= (factor ? times(__atomic_load_n(&usual->latency, __ATOMIC_RELAXED), factor) : 0))
-			return true;
+			return !factor || is_fuller(t, m, hop, usual);
 	} else if (factor) {
 		usual = limit_of(b, t, hop);
 	}

@@ -23,6 +23,7 @@ enum {
 	FAST_HOT_SHIFT = 18,  // of a hash, to the bit of a queue or an interface
 	FAST_LINK_HINTS = 4096,
 	FAST_LIMIT_SHIFT = 16, // usual.LimitShift
+	FAST_FULLER = 2,       // usual.Fuller
 	FAST_NONE = FAST_TEMPLATES, // no template: its place has one that no packet matches
 	FAST_NO_SHAPE = FAST_SHAPES, // no shape: likewise
 	FAST_HINTS = 1024,

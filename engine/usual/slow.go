@@ -127,13 +127,17 @@ func (u *Usual) Seen(k Kind, since int64) (all []Sight) {
 	return all
 }
 
-// fuller is how many times the usual 99th percentile an occupancy has to be for a queue to be fuller than usual.
-const fuller = 2
+// Fuller is how many times the usual 99th percentile an occupancy has to be for a queue to be fuller than usual.
+const Fuller = 2
 
 // IsFuller reports whether an occupancy is above what is usual, or it is not known what is.
 func (s Stat) IsFuller(occupancy uint32) bool {
-	return !s.Known || uint64(occupancy) >= fuller*uint64(max(s.P99, 1))
+	return !s.Known || occupancy >= Full(max(s.P99, 1))
 }
+
+// Full is the least occupancy of a queue that is fuller than usual, with that 99th percentile; 0: it is not known. Package fast
+// has the same (is_over in compare.h).
+func Full(p99 uint32) uint32 { return uint32(min(uint64(p99)*Fuller, unknown-1)) }
 
 // IsFar reports whether a latency is far above what is usual: such are not learned.
 func (s Stat) IsFar(latency uint32) bool { return s.isOdd(latency, floor) }

@@ -65,15 +65,8 @@ type PendingQuery struct {
 // Done reports whether the answer is complete. Until then only the worker may use the Query.
 func (q *PendingQuery) Done() bool { return q.done.Load() }
 
-// Congested reports whether v is in an episode: one that had no sample for its timeout is over, although
-// the worker only writes that down at the next sample.
-func (q *PendingQuery) Congested(v *event.Queue) bool {
-	timeout := int64(0)
-	for i := range q.Watches {
-		timeout = max(timeout, q.Watches[i].Policy.Thresholds.CongestionTimeout)
-	}
-	return v.Congested && q.Now-v.Seen <= timeout
-}
+// Congested reports whether v is in an episode.
+func (q *PendingQuery) Congested(v *event.Queue) bool { return v.InEpisode(q.Now) }
 
 // Auto reports whether thresholds of congestion are made of what is usual.
 func (q *PendingQuery) Auto() bool {

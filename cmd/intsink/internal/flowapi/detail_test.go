@@ -42,7 +42,7 @@ func knownFlow(t *testing.T) *FlowDetail {
 	way := &inspect.Path{ID: 0xabc, Hops: 2, Bitmap: 0xfd00}
 	way.Way[0], way.Way[1] = inspect.PathHop{Node: 101, Ingress: 1, Egress: 2}, inspect.PathHop{Node: 102, Ingress: 1, Egress: 0xffff}
 	d := newFlowDetail(0, q, ways{{1: way}})
-	q.Queues = append(q.Queues, inspect.Row[event.Queue]{Key: [2]uint64{101<<32 | 2, 5}, Value: event.Queue{Congested: true, Reports: 10, Since: now - 9e9, Seen: now}})
+	q.Queues = append(q.Queues, inspect.Row[event.Queue]{Key: [2]uint64{101<<32 | 2, 5}, Value: event.Queue{Congested: true, Ends: 1 << 62, Reports: 10, Since: now - 9e9, Seen: now}})
 	d.addWaits(q, []*inspect.PendingQuery{q})
 	return d
 }

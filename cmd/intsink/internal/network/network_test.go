@@ -140,7 +140,7 @@ func TestWhatIsNoProblem(t *testing.T) {
 func TestOtherKinds(t *testing.T) {
 	x := New()
 	q := tables(10, []inspect.Path{path(101, 202, 203, 202, 301)}, 101, 202)
-	q[0].Queues[1].Value = event.Queue{Congested: true, Since: at(4).UnixNano(), Occupancy: 9300, Latency: 1784000, Seen: at(10).UnixNano()}
+	q[0].Queues[1].Value = event.Queue{Congested: true, Ends: 1 << 62, Since: at(4).UnixNano(), Occupancy: 9300, Latency: 1784000, Seen: at(10).UnixNano()}
 	for flow, w := range ways[:2] {
 		x.Observe(&inspect.Notice{Time: at(9).UnixNano(), Events: event.Loss.Set(), Tracked: true, Known: true, Key: key(flow), Path: w, Lost: 7, LostNow: 1})
 	}
@@ -323,7 +323,7 @@ func TestMadeUpPlacesHideNothing(t *testing.T) {
 		q := tables(second, nil, nodes...)
 		for i := range q[0].Queues {
 			if k := &q[0].Queues[i]; k.Key[0]>>32 < 90000 || second >= 110 && k.Key[0]>>32 == 90202 {
-				k.Value.Congested, k.Value.Since, k.Value.Latency = true, q[0].Now, 4e9
+				k.Value.Congested, k.Value.Since, k.Value.Ends, k.Value.Latency = true, q[0].Now, 1<<62, 4e9
 			}
 		}
 		for i := range 2000 {

@@ -73,7 +73,7 @@ func TestSlowSegments(t *testing.T) {
 
 // congestedNow is a queue in an episode.
 func congestedNow(node uint32, egress uint16, queue uint8, latency, occupancy uint32) inspect.Row[event.Queue] {
-	return inspect.Row[event.Queue]{Key: [2]uint64{uint64(node)<<32 | uint64(egress), uint64(queue)}, Value: event.Queue{Congested: true, Since: at(10).UnixNano(), Latency: latency, Occupancy: occupancy, Seen: at(11).UnixNano()}}
+	return inspect.Row[event.Queue]{Key: [2]uint64{uint64(node)<<32 | uint64(egress), uint64(queue)}, Value: event.Queue{Congested: true, Ends: 1 << 62, Since: at(10).UnixNano(), Latency: latency, Occupancy: occupancy, Seen: at(11).UnixNano()}}
 }
 
 // TestQueueOrNode: a queue that is not fuller than usual is a slow node, one that is fuller is congested, and its hops are
