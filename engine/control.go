@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"intsink/engine/clock"
 	"intsink/engine/episode"
 	"intsink/engine/reporting"
 	"intsink/engine/series"
@@ -147,6 +148,9 @@ func (w *Worker) Episodes() *episode.Book { return w.detector.Episodes() }
 
 // Series is what queues, hops, segments and paths did in the last ten minutes and the last day.
 func (w *Worker) Series() *series.Places { return w.detector.Series() }
+
+// Clocks are those of nodes, as all workers of the sink see them.
+func (w *Worker) Clocks() *clock.Clocks { return w.detector.Clocks() }
 
 // Usual is what queues, hops, segments and paths usually do, as all workers of the sink learn it.
 func (w *Worker) Usual() *usual.Usual { return w.detector.Usual() }

@@ -6,6 +6,7 @@ package event
 import (
 	"slices"
 
+	"intsink/engine/clock"
 	"intsink/engine/usual"
 	"intsink/engine/wire/inthdr"
 	"intsink/flows"
@@ -36,9 +37,10 @@ type Detector struct {
 	ownShared bool
 	synced    uint64 // changes of shared that are taken over
 
-	readings [mostReadings]usual.Reading // of learn
-	hand     atHand
-	expireAt int64 // when records of episodes are looked at next
+	readings  [mostReadings]usual.Reading // of learn
+	crossings [mostReadings / 3]clock.Crossing
+	hand      atHand
+	expireAt  int64 // when records of episodes are looked at next
 
 	lossy   []*flows.Flow // with holes in their sequence
 	lossyAt int           // the next of lossy to look at

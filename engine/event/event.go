@@ -117,7 +117,8 @@ type Counters struct {
 	Fired         [NumEvents]uint64 // each time an event entered, reported or not
 	Suppressed    [NumEvents][NumSuppressReasons]uint64
 	UntrackedHops uint64 // latencies of hops beyond a flow's room
-	ClockSkew     uint64 // latencies that were withheld because they came out negative
+	ClockSkew     uint64 // latencies of links that were withheld because they came out negative, or a clock is known to be wrong
+	WaySkew       uint64 // the same of whole ways: from a source to the sink
 
 	Lacking [NumLacking]uint64 // new flows whose INT does not carry a value that a watched event needs
 

@@ -177,13 +177,19 @@ func (d *Detector) updateLink(now int64, f *flows.Flow, fresh bool, p *Policy, n
 	if p.Events.Has(LinkLatency) {
 		return d.linkLatency(now, f, n, next, fresh, &p.Thresholds)
 	}
-	if ns, known := between(now+d.Wall, n, next); known && ns >= 0 {
-		k, made := d.fabric.Links.Get(now, linkKey(n, next))
-		if k.Last = uint32(min(ns, unknown32-1)); made {
-			k.Ref = unknown32
-			k.settle(d.view.linkAbsolute)
-		}
+	ns, known := between(now+d.Wall, n, next)
+	if !known {
+		return 0
 	}
+	k, made := d.fabric.Links.Get(now, linkKey(n, next))
+	if made {
+		k.Ref = unknown32
+		k.settle(d.view.linkAbsolute)
+	}
+	if d.withholds(k, ns, n, next) {
+		return 0
+	}
+	k.Last = uint32(min(ns, unknown32-1))
 	return 0
 }
 

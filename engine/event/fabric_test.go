@@ -2,8 +2,11 @@ package event
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
+	"intsink/engine/clock"
+	"intsink/engine/usual"
 	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
@@ -336,6 +339,33 @@ func TestLinkThatBeginsNegative(t *testing.T) {
 	}
 }
 
+// TestWrongClock: nothing is concluded from segments of a node whose clock is wrong, whether they are watched or not: they have no
+// latency, give no event and are not learned.
+func TestWrongClock(t *testing.T) {
+	for _, p := range []Policy{watching(LinkLatency), watching(HopLatency)} {
+		f := start(t, p)
+		packet := func(ns int64) *Observation {
+			return told(values{node: 2, ports: 0x10002, latency: 100, in: uint64(9_000_000 + ns)}, values{node: 1, ports: 0x10002, latency: 100, out: 9_000_000})
+		}
+		key := [2]uint64{1<<32 | 2, 2<<32 | 1<<16}
+		f.d.shared.clocks.See(f.now, []clock.Crossing{{From: 9, To: 2, Ns: 5e6}, {From: 8, To: 2, Ns: 5e6}, {From: 2, To: 7, Ns: -5e6}})
+		f.d.shared.clocks.See(f.now, slices.Repeat([]clock.Crossing{{From: 9, To: 2, Ns: 5e6}, {From: 8, To: 2, Ns: 5e6}, {From: 2, To: 7, Ns: -5e6}}, 3))
+		if wrong, _ := f.d.shared.clocks.Judge(f.now); len(wrong) != 1 || wrong[0].Node != 2 {
+			t.Fatalf("judged %v", wrong)
+		}
+		for range 100 {
+			f.d.Samples.due = true
+			f.observed(ms, packet(5_000_000), 0)
+		}
+		if k := f.d.fabric.Links.Find(key); k == nil || k.Last != unknown32 || k.Skews < 99 {
+			t.Errorf("link %+v", k)
+		}
+		if _, known := f.d.Usual().Of(usual.Place{Kind: usual.Segment, Key: key}); known {
+			t.Error("a segment is learned")
+		}
+	}
+}
+
 // TestEndToEnd: the sum of the hops, or sink's less source's time.
 func TestEndToEnd(t *testing.T) {
 	f := start(t, watching(EndToEnd))
@@ -371,7 +401,7 @@ func TestEndToEnd(t *testing.T) {
 	binary.BigEndian.PutUint64(gap.Frame[36+16:], unknown64)
 	f.observed(ms, gap, 0)
 	f.observed(ms, stamped(90_000), EndToEnd.Set())
-	if n := f.d.Counters.ClockSkew; n != 1 {
+	if n := f.d.Counters.WaySkew; n != 1 {
 		t.Errorf("clock skew %d, want 1", n)
 	}
 }

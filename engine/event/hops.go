@@ -149,7 +149,7 @@ func (d *Detector) endToEndLatency(now int64, f *flows.Flow, p *Policy, o *Obser
 	}
 	x := source.model.age(now+d.Wall-t.ClockOffset, source.IngressTime, source.stampBits)
 	if x < 0 {
-		d.Counters.ClockSkew++
+		d.Counters.WaySkew++
 		return 0
 	}
 	return d.endToEnd(now, f, uint32(min(x, unknown32-1)), t, o)

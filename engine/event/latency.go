@@ -204,7 +204,7 @@ func (d *Detector) countLatencies(now int64, o *Observation) {
 			d.Counters.HopLatencies.Observe(int64(n.Latency))
 		}
 		if at > 0 {
-			if ns, known := between(now+d.Wall, n, after); known && ns >= 0 {
+			if ns, known := between(now+d.Wall, n, after); known && ns >= 0 && d.shared.clocks.Believes(n.NodeID, after.NodeID) {
 				d.Counters.LinkLatencies.Observe(ns)
 			}
 		}

@@ -6,6 +6,7 @@ package event
 import (
 	"math/bits"
 
+	"intsink/engine/clock"
 	"intsink/engine/usual"
 )
 
@@ -24,7 +25,7 @@ func (d *Detector) learn(now int64, o *Observation) {
 	var nodes [2]hopValues
 	n, after := &nodes[0], &nodes[1] // after: the next node on the way, which stands before this one in the stack
 	stack, all, path, sum := o.Frame[o.Info.Stack:][:o.Info.StackLen], d.readings[:0], [2]uint64{}, uint64(0)
-	whole := !o.Info.MTUExceeded
+	whole, crossings := !o.Info.MTUExceeded, d.crossings[:0]
 	for at := 0; at+hopLen <= len(stack); at += hopLen {
 		d.readHop(n, stack[at:at+hopLen], l)
 		whole = whole && n.NodeID != unknown32 && n.Latency != unknown32
@@ -35,8 +36,11 @@ func (d *Detector) learn(now int64, o *Observation) {
 				usual.Reading{Place: usual.Place{Kind: usual.Hop, Key: hop}, Latency: n.Latency, Occupancy: unknown32})
 		}
 		if at > 0 && n.NodeID != unknown32 && after.NodeID != unknown32 {
-			if ns, known := between(now+d.Wall, n, after); known && ns >= 0 {
-				all = append(all, usual.Reading{Place: usual.Place{Kind: usual.Segment, Key: linkKey(n, after)}, Latency: uint32(min(ns, unknown32-1)), Occupancy: unknown32})
+			if ns, known := between(now+d.Wall, n, after); known {
+				crossings = append(crossings, clock.Crossing{From: n.NodeID, To: after.NodeID, Ns: ns})
+				if ns >= 0 && d.shared.clocks.Believes(n.NodeID, after.NodeID) {
+					all = append(all, usual.Reading{Place: usual.Place{Kind: usual.Segment, Key: linkKey(n, after)}, Latency: uint32(min(ns, unknown32-1)), Occupancy: unknown32})
+				}
 			}
 		}
 		n, after = after, n
@@ -44,6 +48,7 @@ func (d *Detector) learn(now int64, o *Observation) {
 	if whole {
 		all = append(all, usual.Reading{Place: usual.Place{Kind: usual.Path, Key: path}, Latency: uint32(min(sum, unknown32-1)), Occupancy: unknown32})
 	}
+	d.shared.clocks.See(now+d.Wall, crossings)
 	_, odd := d.shared.usual.Learn(now+d.Wall, all)
 	d.Samples.hurry = odd
 	d.shared.series.Add(now+d.Wall, all)

@@ -16,17 +16,27 @@ func (d *Detector) linkLatency(now int64, f *flows.Flow, n, next *hopValues, fre
 	key := linkKey(n, next)
 	k, made := d.fabric.Links.Get(now, key)
 	var set Set
-	if ns < 0 {
-		d.Counters.ClockSkew++
-		k.Skews++
+	if d.withholds(k, ns, n, next) {
 		if made {
-			k.Window, k.Ref, k.Last = 0, unknown32, unknown32
+			k.Window, k.Ref = 0, unknown32
 		}
 	} else {
 		set = d.testLink(now, f, n, key, k, uint32(min(ns, unknown32-1)), made, fresh, t)
 	}
 	k.settle(d.view.linkAbsolute)
 	return set
+}
+
+// withholds counts a time that is negative, or that a clock has a part in which is known to be wrong, and reports whether it is
+// one: it says nothing of the link.
+func (d *Detector) withholds(k *Link, ns int64, n, next *hopValues) bool {
+	if ns >= 0 && d.shared.clocks.Believes(n.NodeID, next.NodeID) {
+		return false
+	}
+	d.Counters.ClockSkew++
+	k.Skews++
+	k.Last = unknown32
+	return true
 }
 
 // testLink tests latency x of a link, which was made for it or known before.

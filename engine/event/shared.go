@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"intsink/engine/clock"
 	"intsink/engine/episode"
 	"intsink/engine/series"
 	"intsink/engine/usual"
@@ -28,6 +29,7 @@ type Shared struct {
 	links      *flows.Small[sharedLink]
 	usual      *usual.Usual       // has a lock of its own
 	episodes   *episode.Book      // the same
+	clocks     *clock.Clocks      // the same
 	series     *series.Places     // the same
 	changes    [maxChanges]change // change number n stands at n % maxChanges
 }
@@ -82,12 +84,16 @@ func newShared(seed uint64, c capacities) *Shared {
 		links:      flows.NewSmall[sharedLink](c.links, seed, nil),
 		usual:      usual.New(seed),
 		episodes:   episode.New(),
+		clocks:     clock.New(seed),
 		series:     series.NewPlaces(seed),
 	}
 }
 
 // Episodes are what happened in congested queues, as d and the detectors that it shares with know it.
 func (d *Detector) Episodes() *episode.Book { return d.shared.episodes }
+
+// Clocks are those of nodes, as d and the detectors that it shares with see them.
+func (d *Detector) Clocks() *clock.Clocks { return d.shared.clocks }
 
 // Usual is what places usually do, as d and the detectors that it shares with learn it.
 func (d *Detector) Usual() *usual.Usual { return d.shared.usual }
@@ -115,6 +121,7 @@ func (s *Shared) Close() {
 	s.interfaces.Close()
 	s.links.Close()
 	s.usual.Close()
+	s.clocks.Close()
 	s.series.Close()
 }
 

@@ -12,6 +12,7 @@
 //	congestedqueues.go  congested queues, with who fills them and who waits
 //	standing.go         how long nodes are known, and what has room
 //	slow.go             hops and segments that take longer than usual
+//	clocks.go           clocks that are wrong
 //	signs.go            signs of all of it
 package network
 
@@ -63,7 +64,6 @@ type Network struct {
 	slow      []slowGroup             // of segments, at the last look
 	slowWays  map[uint32][]hop        // through nodes, since they are slow
 	waiting   map[string][]string     // flows that take longer by what is slow, since it is
-	skews     map[uint32]skew         // of nodes
 	group     uint64                  // number of the last slowGroup
 }
 
@@ -96,7 +96,7 @@ type recent struct {
 
 // New makes a Network that knows nothing yet.
 func New() *Network {
-	return &Network{nodes: map[uint32]*node{}, full: map[[2]uint64]time.Time{}, skews: map[uint32]skew{}}
+	return &Network{nodes: map[uint32]*node{}, full: map[[2]uint64]time.Time{}}
 }
 
 // Observe takes up a report of one of the events that are wanted.
@@ -178,6 +178,8 @@ type Known struct {
 	Hops     []usual.Sight    // hops that a packet passed lately
 	Episodes []episode.Record // that are open
 	Usual    func(usual.Place) (usual.Value, bool)
+	Clocks   Clocks
+	Believes func(from, to uint32) bool // whether the clocks of two nodes tell what is between them; nil: all do
 }
 
 // hopLately is how long ago a packet passed a hop that counts as used.
@@ -187,7 +189,8 @@ const hopLately = 10e9
 // the tables: a queue that is congested is then in them, where its hop is slow.
 func KnownBy(w *engine.Worker, now int64) *Known {
 	u := w.Usual()
-	return &Known{Slow: u.Slow(now), Hops: u.Seen(usual.Hop, now-hopLately), Episodes: w.Episodes().Open(), Usual: u.Of}
+	wrong, apart := w.Clocks().Judge(now)
+	return &Known{Clocks: Clocks{wrong, apart}, Believes: w.Clocks().Believes, Slow: u.Slow(now), Hops: u.Seen(usual.Hop, now-hopLately), Episodes: w.Episodes().Open(), Usual: u.Of}
 }
 
 // What is what Look needs of a worker.
@@ -230,7 +233,6 @@ func (x *Network) look(tables []*inspect.PendingQuery, k *Known, now time.Time) 
 			}
 		}
 	}
-	x.lookAtClocks(tables, now)
 	x.prune(now)
 }
 

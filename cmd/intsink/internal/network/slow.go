@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/problem"
-	"intsink/engine/aside/inspect"
 	"intsink/engine/usual"
 )
 
-const slowFor = 500 * time.Millisecond // less is no problem yet
+const (
+	slowFor = 500 * time.Millisecond // less is no problem yet
+	lineFor = 3 * slowFor            // of a segment: until then it may be a clock, which shows at several
+)
 
 // sightings are the flows that took longer lately, with their ways.
 type sightings struct {
@@ -218,12 +220,6 @@ func (n *slowNode) place(id uint32, used []usual.Sight) []problem.Part {
 	return parts
 }
 
-// skew is how often latencies of a node's segments came out negative, and when that last grew.
-type skew struct {
-	count uint64
-	grew  time.Time
-}
-
 // slowGroup is segments that are slow together.
 type slowGroup struct {
 	number uint64 // which problem they are
@@ -235,8 +231,8 @@ type slowGroup struct {
 func (x *Network) slowSegments(k *Known, now time.Time) (all []problem.Sign) {
 	var slow []usual.Slow
 	for _, s := range k.Slow {
-		from, to := uint32(s.Key[0]>>32), uint32(s.Key[1]>>32)
-		if s.Kind == usual.Segment && now.UnixNano()-s.Since >= int64(slowFor) && !x.skewed(from, now) && !x.skewed(to, now) {
+		p := pairOf(&s)
+		if s.Kind == usual.Segment && now.UnixNano()-s.Since >= int64(lineFor) && (k.Believes == nil || k.Believes(p[0], p[1])) {
 			slow = append(slow, s)
 		}
 	}
@@ -359,37 +355,6 @@ func common(all []usual.Slow) (node uint32, ok bool) {
 		}
 	}
 	return 0, false
-}
-
-// skewedFor is how long a node's clock is not believed after a latency came out negative.
-const skewedFor = time.Minute
-
-func (x *Network) skewed(node uint32, now time.Time) bool {
-	s, known := x.skews[node]
-	return known && !s.grew.IsZero() && now.Sub(s.grew) <= skewedFor
-}
-
-// lookAtClocks takes up how often latencies of segments came out negative. The caller holds x.mu.
-func (x *Network) lookAtClocks(tables []*inspect.PendingQuery, now time.Time) {
-	counts := map[uint32]uint64{}
-	for _, q := range tables {
-		for i := range q.Links {
-			if n := uint64(q.Links[i].Value.Skews); n > 0 {
-				counts[uint32(q.Links[i].Key[0]>>32)] += n
-				counts[uint32(q.Links[i].Key[1]>>32)] += n
-			}
-		}
-	}
-	for id, n := range counts {
-		if s := x.skews[id]; n > s.count {
-			x.skews[id] = skew{n, now}
-		}
-	}
-	for id, s := range x.skews {
-		if now.Sub(s.grew) > skewedFor {
-			delete(x.skews, id)
-		}
-	}
 }
 
 func sortedKeys[V any](m map[uint32]V) []uint32 {

@@ -75,7 +75,8 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *sta
 				j.Suppressed[event.Event(e).String()] += n
 			}
 		}
-		j.ClockSkew += snapshots[i].Detector.ClockSkew
+		j.ClockSkew += snapshots[i].Detector.ClockSkew + snapshots[i].Detector.WaySkew
+		j.WaySkew += snapshots[i].Detector.WaySkew
 		for v, n := range snapshots[i].Detector.Lacking {
 			if n > 0 {
 				j.Lacking[event.Lacking(v).String()] += n

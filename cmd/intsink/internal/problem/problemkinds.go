@@ -61,7 +61,7 @@ var Kinds = []KindInfo{
 	{INTDamaged, Warning, "INT that is not sound arrives on a link, by reason"},
 	{ChecksumBad, Error, "packets whose checksum was right leave with a wrong one"},
 	{INTLeaked, Warning, "hosts send INT towards the network"},
-	{ClockWrong, Warning, "latencies come out negative: clocks of nodes, or of the sink, are not synchronous"},
+	{ClockWrong, Warning, "the clock of a node is not that of its neighbours, by how much, and whether that grows; or of whole ways: latencies come out negative"},
 	{ConfigOnTrial, Warning, "the configuration in force, or the program that runs, goes by itself unless somebody confirms it"},
 	{ReloadRefused, Warning, "the last reload was refused: the next restart would fail, or bring what was refused"},
 	{RestartPending, Warning, "the program's file was replaced: another version is installed than runs"},

@@ -85,7 +85,7 @@ func TestOneProblemForOneFault(t *testing.T) {
 		l.look(int(second), &status.Status{
 			Collectors: []status.Collector{{Name: "c", GatewayKnown: &no, Dropped: map[string]uint64{"unresolved": second}}},
 			Links:      []status.Link{{Name: "edge", Malformed: map[string]uint64{"too_deep": second, "fragment": second, "stack": second}}},
-			ClockSkew:  second,
+			WaySkew:    second,
 		}, nil)
 	}
 	l.wantTold(t, "begin collector_away at collector c", "begin int_damaged at link edge, reason stack", "begin clock_wrong at ")

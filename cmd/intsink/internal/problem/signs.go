@@ -35,9 +35,9 @@ func OfStatus(j *status.Status, stuck error) (all []Sign) {
 		})
 	}
 	all = append(all, Sign{
-		Kind: ClockWrong, Subject: "clocks", What: "latencies come out negative and are withheld", Over: "no more latencies come out negative",
-		Todo:  "look at ptp4l and chronyd of the nodes on these paths and of the sink; intsink top hops has them by link",
-		Count: &Count{Value: j.ClockSkew, Name: "latencies", Unit: "latencies"},
+		Kind: ClockWrong, Subject: "clocks", What: "latencies of whole ways come out negative and are withheld", Over: "no more latencies come out negative",
+		Todo:  "look at ptp4l and chronyd of INT sources and of the sink, and at events.end_to_end.clock_offset",
+		Count: &Count{Value: j.WaySkew, Name: "latencies", Unit: "latencies"},
 	})
 	return append(all, ofState(j)...)
 }

@@ -29,7 +29,8 @@ type Status struct {
 	Collectors []Collector       `json:"collectors"`
 	Workers    []Worker          `json:"workers"`
 	Ports      []Port            `json:"ports"`
-	ClockSkew  uint64            `json:"clock_skew"` // latencies that were withheld because they came out negative
+	ClockSkew  uint64            `json:"clock_skew"` // latencies that were withheld because they came out negative, or a clock is wrong
+	WaySkew    uint64            `json:"-"`          // of these, those of whole ways
 	Replaced   bool              `json:"replaced"`   // the program's file is another one than runs
 	Mbufs      int               `json:"mbufs"`
 	MbufsInUse int               `json:"mbufs_in_use"`
