@@ -30,7 +30,7 @@ type fake struct {
 
 // network is some of them, and the Sinks that asks them.
 type network struct {
-	t     *testing.T
+	t     testing.TB
 	fakes []*fake
 	sinks *Sinks
 	mux   *http.ServeMux
@@ -40,7 +40,7 @@ type network struct {
 const begin = "2026-11-28T10:00:00Z"
 
 // newNetwork makes n sinks, nodes 90001 and so on, at which nothing is wrong.
-func newNetwork(t *testing.T, n int) *network {
+func newNetwork(t testing.TB, n int) *network {
 	t.Helper()
 	x := &network{t: t, mux: http.NewServeMux()}
 	var addresses []string

@@ -38,6 +38,17 @@ type questions struct {
 // fresh is how long an answer is given to whoever asks the same: a sink is asked the same once in this time at most.
 const fresh = time.Second
 
+// freshStatus is fresh for the status: of two answers, half a second apart, commands make rates.
+const freshStatus = 400 * time.Millisecond
+
+// freshOf is how long the answer to path is fresh.
+func freshOf(path string) time.Duration {
+	if path == statusPath {
+		return freshStatus
+	}
+	return fresh
+}
+
 // mostQuestions is how many different questions may be under way or fresh.
 const mostQuestions = 64
 
@@ -65,7 +76,7 @@ func (s *Sinks) ask(ctx context.Context, path string, limit time.Duration) (*que
 func (qs *questions) find(path string, now time.Time) (q *question, begin bool, err error) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
-	if q := qs.all[path]; q != nil && (!q.over() || now.Sub(q.began) < fresh) {
+	if q := qs.all[path]; q != nil && (!q.over() || now.Sub(q.began) < freshOf(path)) {
 		return q, false, nil
 	}
 	for p, old := range qs.all {

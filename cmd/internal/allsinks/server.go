@@ -46,6 +46,7 @@ func (s *Sinks) Register(mux *http.ServeMux) {
 	for path, answer := range s.routes() {
 		mux.HandleFunc("GET /api/v1/"+path, s.handle(answer))
 	}
+	mux.HandleFunc("GET /api/v1/{$}", s.handle(func(context.Context, *http.Request) (object, error) { return object{"endpoints": Paths()}, nil }))
 	mux.HandleFunc("/api/v1/", func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			fail(w, &refusal{http.StatusMethodNotAllowed, "this is the page of all sinks, which changes none: ask the sink itself"})
