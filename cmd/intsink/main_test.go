@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(ranAs); path != "" && strings.HasPrefix(os.Args[0], "/proc/") {
 		os.WriteFile(path, []byte(strings.Join(os.Args, " ")), 0o600)
 	}
-	if os.Getenv("INTSINK_TEST_MAIN") != "" {
+	if os.Getenv("INTSINK_TEST_MAIN") != "" || filepath.Base(os.Args[0]) == "intsink.next" { // which root asks without its environment
 		main()
 		os.Exit(0)
 	}

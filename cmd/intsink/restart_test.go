@@ -163,3 +163,29 @@ func TestRestartKeeps(t *testing.T) {
 		t.Errorf("set aside: %v", bad)
 	}
 }
+
+// TestTwoSinksOnOneStateFolder: the second keeps nothing there, says so, and does not come back with what the first was told.
+func TestTwoSinksOnOneStateFolder(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv("STATE_DIRECTORY", state)
+	first, socket, _, _ := withSocket(t)
+	first.ready(t)
+	must(t, "mode", "strip", "--socket", socket)
+	second, other, _, _ := withSocket(t)
+	second.ready(t)
+	if said := must(t, "status", "--socket", other); !strings.Contains(said, "another sink (pid \""+fmt.Sprint(first.cmd.Process.Pid)+"\") keeps its state there") || strings.Contains(said, "mode strip") {
+		t.Errorf("the second says nothing, or has what the first was told:\n%s", said)
+	}
+	if said := must(t, "status", "--socket", socket); strings.Contains(said, "keeps its state there") {
+		t.Errorf("the first:\n%s", said)
+	}
+	must(t, "mode", "full", "--socket", other)
+	second.stop(t, patience)
+	first.stop(t, patience)
+	again, socket, _, _ := withSocket(t)
+	again.ready(t)
+	if said := must(t, "status", "--socket", socket); !strings.Contains(said, "strip") {
+		t.Errorf("the first has lost its mode:\n%s", said)
+	}
+	again.stop(t, patience)
+}

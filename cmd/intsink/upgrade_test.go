@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -32,7 +34,7 @@ func newUpgradable(t *testing.T, text string) *upgradable {
 	t.Helper()
 	dir := t.TempDir()
 	u := &upgradable{own: filepath.Join(dir, "intsink")}
-	netns.Sh(t, fmt.Sprintf("chmod 755 %[1]s; cp %[2]s %[3]s; chmod 755 %[3]s", dir, os.Args[0], u.own))
+	netns.Sh(t, fmt.Sprintf("chmod 755 $(dirname %[1]s) %[1]s; cp %[2]s %[3]s; chmod 755 %[3]s", dir, os.Args[0], u.own))
 	t.Setenv("STATE_DIRECTORY", t.TempDir())
 	text, u.socket = addSocket(t, text)
 	cmd := exec.Command(u.own, "run", "--config", write(t, filepath.Join(dir, "c.hcl"), strings.Replace(text, "%s", "", 1)))
@@ -81,7 +83,7 @@ func (u *upgradable) program(t *testing.T, script string) string {
 		netns.Sh(t, "cp "+u.own+" "+path)
 		return path
 	}
-	write(t, path, strings.ReplaceAll("#!/bin/sh\ncase $1 in run) ;; *) exec OWN \"$@\";; esac\n"+script+"\n", "OWN", u.own))
+	write(t, path, strings.ReplaceAll("#!/bin/sh\nexport INTSINK_TEST_MAIN=1\ncase $1 in run) ;; *) exec OWN \"$@\";; esac\n"+script+"\n", "OWN", u.own))
 	os.Chmod(path, 0o755)
 	return path
 }
@@ -251,6 +253,7 @@ func TestUpgradeGoesBack(t *testing.T) {
 		return
 	}
 	u := newUpgradable(t, inLine(t))
+	mark := fmt.Sprintf("of %d", os.Getpid())
 	confirm := "1m"
 	for _, c := range []struct {
 		script, want string
@@ -258,6 +261,7 @@ func TestUpgradeGoesBack(t *testing.T) {
 	}{
 		{"OWN \"$@\" & sleep 2; kill -9 $!; exit 3", "it ended (exit status 3)", nil},
 		{"OWN \"$@\" & sleep 2; kill -STOP $!; wait", "its workers have not polled for 5s", nil},
+		{"(setsid sh -c 'env -i sh -c \"sleep 1000; : " + mark + "\" >/dev/null 2>&1 &' &); OWN \"$@\" & sleep 2; kill -9 $!; exit 4", "it ended (exit status 4)", nil},
 		{"exec OWN \"$@\"", "asked for by unix uid 0", func() { must(t, "confirm", "--back", "--socket", u.socket) }},
 		{"exec OWN \"$@\"", "nobody confirmed it in time", nil},
 	} {
@@ -288,6 +292,9 @@ func TestUpgradeGoesBack(t *testing.T) {
 			t.Errorf("the log does not say %q", c.want)
 		}
 	}
+	if out, _ := exec.Command("pgrep", "-f", "sleep 1000; : "+mark+"$").Output(); len(out) != 0 {
+		t.Errorf("a process that a program on trial has left is there still: %s", out)
+	}
 	if bad, _ := filepath.Glob(filepath.Join(os.Getenv("STATE_DIRECTORY"), "*.bad")); len(bad) != 0 {
 		t.Errorf("set aside: %v", bad)
 	}
@@ -307,5 +314,100 @@ func TestUpgradeWithoutItsGuard(t *testing.T) {
 	<-u.ended
 	if !eventually(func() bool { return u.status(t) == nil }) {
 		t.Error("it goes on")
+	}
+}
+
+// TestProgramOnTrialHasNoSay: whoever asks it to confirm itself over its own socket changes nothing; intsink confirm does.
+func TestProgramOnTrialHasNoSay(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	u := newUpgradable(t, inLine(t))
+	must(t, "upgrade", u.program(t, ""), "--confirm", "10m", "--socket", u.socket)
+	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", u.socket)
+	}}}
+	r, err := client.Post("http://intsink/api/v1/confirm", "application/json", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, _ := io.ReadAll(r.Body)
+	r.Body.Close()
+	if s := u.status(t); r.StatusCode != http.StatusConflict || !strings.Contains(string(said), "does not confirm itself") || s == nil || s.Config.Trial == nil {
+		t.Errorf("%d %s", r.StatusCode, said)
+	}
+	must(t, "confirm", "--socket", u.socket)
+	if code := u.running.stop(t, patience); code != 0 {
+		t.Errorf("exit code %d\n%s", code, u.stderr)
+	}
+}
+
+// TestUpgradeOfProgramWithCapabilities: the rights of the program's file go along, with its owner and mode, and no packet stops for a
+// program that has none.
+func TestUpgradeOfProgramWithCapabilities(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	dir := t.TempDir()
+	own := filepath.Join(dir, "intsink")
+	netns.Sh(t, fmt.Sprintf("chmod 755 $(dirname %[1]s) %[1]s; cp %[2]s %[3]s; chmod 750 %[3]s; chgrp 65534 %[3]s; setcap cap_net_raw,cap_net_admin,cap_ipc_lock+ep %[3]s", dir, os.Args[0], own))
+	state := t.TempDir()
+	text, socket := addSocket(t, inLine(t))
+	config := write(t, filepath.Join(dir, "c.hcl"), strings.Replace(text, "%s", "", 1))
+	netns.Sh(t, fmt.Sprintf("chown 65534 %s %s; chmod 644 %s", state, filepath.Dir(socket), config))
+	t.Setenv("STATE_DIRECTORY", state)
+	cmd := exec.Command(own, "run", "--config", config)
+	cmd.Env = append(os.Environ(), "INTSINK_TEST_MAIN=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	u := &upgradable{own: own, socket: socket, running: startCommand(t, cmd)}
+	u.until(t, "ready", func(s *status.Status) bool { return s.Ready == "ok" })
+	must(t, "upgrade", u.program(t, ""), "--confirm", "10m", "--socket", u.socket)
+	s := u.until(t, "ready", func(s *status.Status) bool { return s.Ready == "ok" })
+	if s.Config.Trial == nil {
+		t.Errorf("%+v\n%s", s.Config.LastTrial, u.stderr)
+	}
+	must(t, "confirm", "--socket", u.socket)
+	if out, _ := exec.Command("sh", "-c", "getcap "+own+"; stat -c '%a %g' "+own).Output(); !strings.Contains(string(out), "cap_net_raw") || !strings.HasSuffix(string(out), "\n750 65534\n") {
+		t.Errorf("the program that is installed has %s", out)
+	}
+	if code := u.running.stop(t, patience); code != 0 {
+		t.Errorf("exit code %d\n%s", code, u.stderr)
+	}
+}
+
+// TestUpgradeTrustsNobodyElse: whoever answers on the socket says what he likes; what the kernel says of him, and of the folders on
+// the way, decides, and nothing is changed or run.
+func TestUpgradeTrustsNobodyElse(t *testing.T) {
+	dir := t.TempDir()
+	netns.Sh(t, "chmod 755 $(dirname "+dir+") "+dir)
+	answers := func(socket string) { // as nobody, a program of root's that is none of ours
+		script := `use IO::Socket::UNIX; my $s = IO::Socket::UNIX->new(Local => $ARGV[0], Listen => 8) or die $!; chmod 0777, $ARGV[0];
+			while (my $c = $s->accept) { sysread $c, my $asked, 65536; my $b = '{"version":"1","socket":"/run/another.sock"}';
+			print $c "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: " . length($b) . "\r\n\r\n$b"; close $c }`
+		cmd := exec.Command("/usr/bin/perl", "-e", script, socket)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+		if !eventually(func() bool { _, err := os.Stat(socket); return err == nil }) {
+			t.Fatal("it does not listen")
+		}
+	}
+	given, open := filepath.Join(dir, "given"), filepath.Join(dir, "open")
+	netns.Sh(t, fmt.Sprintf("mkdir %[1]s %[2]s; chown 65534 %[1]s; chmod 777 %[2]s", given, open))
+	answers(given + "/s")
+	answers(open + "/s")
+	for socket, want := range map[string]string{
+		given + "/s": "which is not the program that is installed", // perl is root's
+		open + "/s":  "a process of uid 65534 answers there, who has not been given that place",
+	} {
+		_, stderr, code := intsink(t, "upgrade", os.Args[0], "--socket", socket)
+		if code != 1 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: %d %s", socket, code, stderr)
+		}
+	}
+	if left, _ := filepath.Glob("/usr/bin/perl*.next*"); len(left) != 0 {
+		t.Errorf("beside another program stands %s", left)
 	}
 }

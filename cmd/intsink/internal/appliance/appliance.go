@@ -100,6 +100,7 @@ type Appliance struct {
 	turn       *upgrade.Turn                  // of a program that took the place of another; nil: it did not
 	ends       chan struct{}                  // closed when the sink is to stop by itself
 	bypass     bypass
+	state      *stateFolder
 	stopping   atomic.Bool
 
 	successor atomic.Pointer[upgrade.Successor] // the program that takes over; nil: none does

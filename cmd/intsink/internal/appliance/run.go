@@ -55,11 +55,13 @@ func run(path, version, mode string, strict bool) error {
 		return notStarted(err)
 	}
 	beginning := func() (failopen.Asked, error) { return failopen.Begin(mode, statefile.Dir(os.Getenv), time.Now()) }
+	state := claimState(turn)
 	begin, err := beginning()
 	if err != nil {
 		return notStarted(fmt.Errorf("--mode: %w", err))
 	}
 	new := newAppliance(c, path, diags.SHA256, version, begin)
+	new.state = state.tell(new.degraded)
 	new.turn, new.beginAgain = turn, beginning
 	defer new.bypass.turn(new) // also after a start that failed, and where a second signal ends a stop
 	a, err := startOrStop(signals, func(ctx context.Context) (*Appliance, error) {

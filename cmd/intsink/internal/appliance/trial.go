@@ -82,19 +82,21 @@ func (a *Appliance) Confirm(who string, back bool) (*control.Result, error) {
 		return a.goBack(control.TrialBack, "asked for by "+who), nil
 	}
 	if t.was == nil {
-		if err := a.turn.Keep(); err != nil {
-			return nil, err
-		}
-	} else {
-		a.history.Ended("confirmed by " + who)
+		return nil, errors.New("a program on trial does not confirm itself: intsink confirm tells the one that watches over it")
 	}
+	a.history.Ended("confirmed by " + who)
+	return a.confirmed(t, who), nil
+}
+
+// confirmed ends t: what is on trial stays. The caller holds a.inForce.
+func (a *Appliance) confirmed(t *trial, who string) *control.Result {
 	close(t.done)
 	a.inForce.trial = nil
 	a.control.State.EndTrial(control.TrialConfirmed, "confirmed by "+who, time.Now())
 	_, r := a.control.State.Last()
 	r.By, r.Trial, r.Note, r.Worse = who, nil, a.restartNote(r.SHA256), a.worse(t)
 	slog.Info("trial: confirmed", "by", who, "generation", r.Generation)
-	return &r, nil
+	return &r
 }
 
 // nothingOnTrial says why nothing can be confirmed. Whoever confirms too late learns how the

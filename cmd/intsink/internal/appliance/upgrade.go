@@ -32,7 +32,7 @@ func (a *Appliance) Upgrade(who string, q *control.Request) (*control.Result, er
 		return nil, err
 	}
 	info := control.Trial{Until: time.Now().UTC().Add(time.Duration(q.Confirm)), Limit: q.Limit, Tolerate: q.Tolerate, By: who, Program: a.version}
-	s, err := upgrade.Start(upgrade.Next(own), &upgrade.Trial{Trial: info, Early: !a.roomForTwo()})
+	s, err := upgrade.Start(upgrade.Next(own), upgrade.Socket(a.config.Load().HTTP.SocketPath(os.Getenv)), &upgrade.Trial{Trial: info, Early: !a.roomForTwo()})
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +85,8 @@ func (a *Appliance) awaitTurn(*conf.Config) (stop func(), err error) {
 	if err := a.turn.Wait(a.version); err != nil {
 		return nil, err
 	}
+	a.state.claim()
+	a.state.tell(a.degraded)
 	a.begin, err = a.beginAgain()
 	a.inForce.mode = a.begin.Mode
 	return nil, err
@@ -98,6 +100,7 @@ func (a *Appliance) giveTurn(c *conf.Config) {
 		return
 	}
 	iface.ReleaseAll()
+	a.state.leave()
 	s.Go()
 }
 
@@ -130,7 +133,7 @@ func (a *Appliance) startTrial(*conf.Config) (stop func(), err error) {
 	slog.Warn("upgrade: this program is on trial, the one before it comes back unless intsink confirm comes", "version", a.version, "until", t.info.Until.Format(time.RFC3339), "back", t.info.Program)
 	go a.watchTrial(t)
 	go func() {
-		a.turn.Alone()
+		a.turn.Follow(a.kept)
 		a.inForce.Lock()
 		defer a.inForce.Unlock()
 		if a.inForce.trial == t && !a.stopping.Load() {
@@ -138,6 +141,16 @@ func (a *Appliance) startTrial(*conf.Config) (stop func(), err error) {
 		}
 	}()
 	return nil, nil
+}
+
+// kept ends the trial of this program, which who has confirmed to the one before it. It returns what is worse than before.
+func (a *Appliance) kept(who string) (worse []string) {
+	a.inForce.Lock()
+	defer a.inForce.Unlock()
+	if t := a.inForce.trial; t != nil && t.was == nil && !a.stopping.Load() {
+		return a.confirmed(t, who).Worse
+	}
+	return nil
 }
 
 // leave ends the trial of this program: it stops, and the one before it comes back. The caller holds a.inForce.

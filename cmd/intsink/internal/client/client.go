@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,6 +28,9 @@ type Sink struct {
 	control     bool   // it is asked to change something
 	client      *http.Client
 	token       string // "": none
+
+	socket string        // path; "": it is asked over TCP
+	pid    *atomic.Int64 // of the process that has answered last on socket
 
 	otherwise func(context.Context) *Sink // who is asked where nobody listens here; nil: nobody
 

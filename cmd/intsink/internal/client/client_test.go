@@ -64,7 +64,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 func TestNobodyOnTheInstalledSocket(t *testing.T) {
 	for path, want := range map[string]bool{installedSocket: true, "/nowhere/api.sock": false} {
 		t.Run(path, func(t *testing.T) {
-			err := unixSink(path).unreachable(errors.New("no such file"))
+			err := unixSink(path, false).unreachable(errors.New("no such file"))
 			if got := strings.Contains(err.Error(), `http { socket = "/path" }`); got != want || !strings.Contains(err.Error(), "--socket or --config") {
 				t.Errorf("%v", err)
 			}
@@ -76,7 +76,7 @@ func TestNobodyOnTheInstalledSocket(t *testing.T) {
 func TestWhoMayNotAsk(t *testing.T) {
 	for path, want := range map[string]string{installedSocket: "use sudo", "/tmp/api.sock": "use sudo"} {
 		cause := &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EACCES)}
-		if err := unixSink(path).unreachable(cause); !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "start it") {
+		if err := unixSink(path, false).unreachable(cause); !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "start it") {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -266,7 +266,7 @@ func TestNobodyOnTheSocket(t *testing.T) {
 	tcp := httptest.NewServer(answer("tcp"))
 	defer tcp.Close()
 	ask := func(control bool, method, url string) string {
-		s := (&Options{Control: control}).orAt(unixSink(filepath.Join(dir, "installed")), url)
+		s := (&Options{Control: control}).orAt(unixSink(filepath.Join(dir, "installed"), control), url)
 		body, err := s.Ask(context.Background(), method, "/api/v1/mode", nil)
 		if err != nil {
 			return err.Error()

@@ -13,17 +13,34 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/trusted"
 )
 
-// unixSink is the sink that listens on the unix socket at path.
-func unixSink(path string) *Sink {
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+// unixSink is the sink that listens on the unix socket at path. What changes something is sent only to whom that place was given:
+// root's configurations have secrets in them.
+func unixSink(path string, control bool) *Sink {
+	s := &Sink{base: "http://intsink", where: path, socket: path, control: control, pid: new(atomic.Int64)}
+	s.client = direct(&http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
-		return d.DialContext(ctx, "unix", path)
-	}
-	return &Sink{base: "http://intsink", where: path, client: direct(&http.Transport{DialContext: dial})}
+		c, err := d.DialContext(ctx, "unix", path)
+		if err != nil {
+			return nil, err
+		}
+		pid, uid, err := trusted.Peer(c)
+		if err == nil && control {
+			err = trusted.MayAnswer(path, uid)
+		}
+		if err != nil {
+			c.Close()
+			return nil, err
+		}
+		s.pid.Store(int64(pid))
+		return c, nil
+	}})
+	return s
 }
 
 // overTCP is the sink at url, asked with the token, the certificate and the authority that the

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/trusted"
 	"intsink/cmd/intsink/internal/names"
 	"intsink/conf"
 )
@@ -103,7 +104,7 @@ func (o *Options) named() (*Sink, error) {
 	case o.TokenFile != "" || o.CA != "" || o.Cert != "":
 		return nil, errors.New("--token-file, --ca and --cert go with --url or --address: on its socket the sink knows who asks")
 	case o.Socket != "":
-		return unixSink(o.Socket), nil
+		return unixSink(o.Socket, o.Control), nil
 	}
 	return nil, nil
 }
@@ -122,22 +123,33 @@ func (o *Options) Open() (*Sink, error) {
 	case o.Config != "":
 		return o.configured()
 	}
-	return o.orAt(unixSink(socketOf(&conf.HTTP{Socket: "auto"})), defaultURL), nil
+	return o.orAt(unixSink(socketOf(&conf.HTTP{Socket: "auto"}), o.Control), defaultURL), nil
 }
 
 // orAt has s, where nobody listens on its socket, be the sink at url.
 func (o *Options) orAt(s *Sink, url string) *Sink {
-	s.control = o.Control
 	s.otherwise = func(ctx context.Context) *Sink {
 		tcp := &Sink{base: url, where: url, client: direct(&http.Transport{})}
 		var said struct{ Socket string }
-		if o.Control && tcp.Read(ctx, "/api/v1/status", &said) == nil && unix.Access(said.Socket, unix.W_OK) == nil {
-			return unixSink(said.Socket)
+		if o.Control && tcp.Read(ctx, "/api/v1/status", &said) == nil && unix.Access(said.Socket, unix.W_OK) == nil && ofThisUser(said.Socket) {
+			return unixSink(said.Socket, true)
 		}
 		tcp.nor = s.where
 		return tcp
 	}
 	return s
+}
+
+// ofThisUser tells whether root, or this process's user, listens on the socket at path. Whoever has the TCP port may say any path:
+// root sends nothing to another user's process for that, but where --socket names it.
+func ofThisUser(path string) bool {
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	_, uid, err := trusted.Peer(c)
+	return err == nil && (uid == 0 || uid == os.Geteuid())
 }
 
 // Names are those of the sink's configuration; nil where numbers are wanted, and of a sink that knows none.
@@ -171,9 +183,9 @@ func (o *Options) configured() (*Sink, error) {
 	case !o.Control && c.HTTP.Listen != "" && c.HTTP.TLS == nil && c.HTTP.LocalReads && (!secret || loopback(listen)):
 		return o.overTCP(listen)
 	case c.HTTP.Socket != "" && c.HTTP.Listen != "" && c.HTTP.TLS == nil && loopback(listen):
-		return o.orAt(unixSink(socketOf(&c.HTTP)), listen), nil // a sink that systemd did not start has none by default, and says so
+		return o.orAt(unixSink(socketOf(&c.HTTP), o.Control), listen), nil // a sink that systemd did not start has none by default, and says so
 	case c.HTTP.Socket != "":
-		return unixSink(socketOf(&c.HTTP)), nil
+		return unixSink(socketOf(&c.HTTP), o.Control), nil
 	case o.Control:
 		return nil, cli.Failed(fmt.Errorf(`%s: http.socket is "": say where the running sink's socket is with --socket`, o.Config))
 	case c.HTTP.Listen != "":

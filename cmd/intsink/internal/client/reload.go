@@ -17,6 +17,7 @@ import (
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/intsink/internal/status"
 	"intsink/cmd/intsink/internal/upgrade"
 	"intsink/conf"
 )
@@ -47,31 +48,36 @@ func Confirm(ctx context.Context, stdout, stderr io.Writer, o *ReloadOptions, ba
 	if err != nil {
 		return err
 	}
-	own, err := onTrial(ctx, sink)
-	switch {
-	case err != nil:
-		return cli.Failed(err)
-	case own == "":
-		return o.send(ctx, stdout, stderr, "/api/v1/confirm", &control.Confirmation{Back: back})
+	var s status.Status
+	if err := sink.Read(ctx, "/api/v1/status", &s); err != nil || s.Config == nil || s.Config.Trial == nil || s.Config.Trial.Program == "" {
+		return o.send(ctx, stdout, stderr, "/api/v1/confirm", &control.Confirmation{Back: back}) // which says what is wrong, where something is
 	}
-	var r control.Result
-	body, err := sink.Ask(ctx, http.MethodPost, "/api/v1/confirm", &control.Confirmation{Back: back})
-	if err == nil {
-		err = sink.Decode(body, &r)
-	}
-	switch {
-	case err != nil:
-		return cli.Failed(err)
-	case back:
+	if back {
+		if _, err := sink.Ask(ctx, http.MethodPost, "/api/v1/confirm", &control.Confirmation{Back: true}); err != nil {
+			return cli.Failed(err)
+		}
 		return Print(stdout, "the program before it comes back\n")
 	}
-	for _, w := range r.Worse {
+	return confirmProgram(stdout, stderr, sink)
+}
+
+// confirmProgram confirms the program on trial to the one that watches over it, and installs it.
+func confirmProgram(stdout, stderr io.Writer, sink *Sink) error {
+	if sink.socket == "" {
+		return cli.Failed(errors.New("which program runs is decided on the machine: ask on the sink's unix socket, as root"))
+	}
+	own, worse, err := upgrade.Confirm(sink.socket)
+	if err != nil {
+		return cli.Failed(fmt.Errorf("not confirmed: %w", err))
+	}
+	defer own.Close()
+	for _, w := range worse {
 		fmt.Fprintf(stderr, "worse than before: %s\n", w)
 	}
-	if err := upgrade.Install(own); err != nil {
-		return cli.Failed(fmt.Errorf("it stays until the next restart, and could not be installed: %w; %s is the file", err, upgrade.Next(own)))
+	if err := own.Install(); err != nil {
+		return cli.Failed(fmt.Errorf("it stays until the next restart, and could not be installed: %w; %s is the file", err, upgrade.Next(own.Path())))
 	}
-	return Print(stdout, fmt.Sprintf("confirmed and installed; the program before it is kept: %s\n", upgrade.Before(own)))
+	return Print(stdout, fmt.Sprintf("confirmed and installed; the program before it is kept: %s\n", upgrade.Before(own.Path())))
 }
 
 // Against prints how the configuration of o differs from the running sink's. It is an error if a

@@ -7,14 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/control"
@@ -49,14 +43,12 @@ func Upgrade(ctx context.Context, stdout, stderr io.Writer, o *ReloadOptions, fi
 	if err := sink.Read(ctx, "/api/v1/status", &s); err != nil {
 		return cli.Failed(err)
 	}
-	own, err := programOf(&s)
+	own, err := sink.program()
 	if err != nil {
 		return cli.Failed(err)
 	}
-	if strings.HasSuffix(own, upgrade.Next("")) || s.Replaced {
-		return cli.Failed(fmt.Errorf("the sink runs %s, which is not the program that is installed: intsink confirm, or restart the sink, and then upgrade", own))
-	}
-	version, err := upgrade.Prepare(file, own)
+	defer own.Close()
+	version, err := own.Prepare(file)
 	if err != nil {
 		return cli.Failed(fmt.Errorf("refused, nothing has changed: %w", err))
 	}
@@ -66,6 +58,9 @@ func Upgrade(ctx context.Context, stdout, stderr io.Writer, o *ReloadOptions, fi
 	body, err := sink.Ask(ctx, http.MethodPost, "/api/v1/upgrade", q)
 	if err == nil {
 		err = sink.Decode(body, &r)
+	}
+	if refusal := (*Refusal)(nil); errors.As(err, &refusal) {
+		own.Forget()
 	}
 	if err != nil {
 		return cli.Failed(fmt.Errorf("refused, nothing has changed: %w", err))
@@ -126,42 +121,11 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// programOf is the path of the program of the sink that tells s, on this machine.
-func programOf(s *status.Status) (string, error) {
-	if s.Socket == "" {
-		return "", errors.New(`the sink has no socket, which takes an upgrade from root: http { socket = "/run/intsink.sock" } and a restart make one`)
+// program is the one that is installed, which the sink runs that has answered last: the kernel says which process that is, and what
+// the sink says is not asked for.
+func (s *Sink) program() (*upgrade.Program, error) {
+	if s.socket == "" {
+		return nil, errors.New(`an upgrade takes the sink's unix socket, from root: http { socket = "/run/intsink.sock" } and a restart make one`)
 	}
-	c, err := net.Dial("unix", s.Socket)
-	if err != nil {
-		return "", err
-	}
-	defer c.Close()
-	raw, err := c.(*net.UnixConn).SyscallConn()
-	if err != nil {
-		return "", err
-	}
-	var pid int32
-	raw.Control(func(fd uintptr) {
-		if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
-			pid = cred.Pid
-		}
-	})
-	own, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-	if err != nil {
-		return "", fmt.Errorf("the sink's program is not known: %w; root may ask, in the sink's own container", err)
-	}
-	if err := unix.Access(filepath.Dir(own), unix.W_OK); err != nil {
-		return "", fmt.Errorf("%s: %w: run it as root", filepath.Dir(own), err)
-	}
-	return own, nil
-}
-
-// onTrial is the path of the program that is installed while another one is on trial; "": none is.
-func onTrial(ctx context.Context, sink *Sink) (own string, err error) {
-	var s status.Status
-	if err := sink.Read(ctx, "/api/v1/status", &s); err != nil || s.Config == nil || s.Config.Trial == nil || s.Config.Trial.Program == "" {
-		return "", nil // what is asked next says why
-	}
-	own, err = programOf(&s)
-	return strings.TrimSuffix(own, upgrade.Next("")), err
+	return upgrade.Of(int(s.pid.Load()))
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"intsink/cmd/internal/trusted"
 )
 
 // Listen opens the unix socket at path, which only its owner can reach. It replaces a socket that
@@ -34,6 +36,24 @@ func Listen(path string) (*SocketListener, error) {
 	}
 	return &SocketListener{l, path, file}, nil
 }
+
+// ListenOn is Listen of the socket at path that an earlier program of this process has opened.
+func ListenOn(fd int, path string) (*SocketListener, error) {
+	f := os.NewFile(uintptr(fd), path)
+	defer f.Close()
+	file, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.FileListener(f)
+	if err != nil {
+		return nil, err
+	}
+	return &SocketListener{l, path, file}, nil
+}
+
+// File is the listener as a file that a program may inherit. The socket stays at its path when l is closed.
+func (l *SocketListener) File() (*os.File, error) { return l.Listener.(*net.UnixListener).File() }
 
 // SocketListener gives its connections the address of the process at the other end.
 type SocketListener struct {
@@ -85,21 +105,19 @@ func (peer) Network() string { return "unix" }
 // String implements net.Addr.
 func (p peer) String() string { return fmt.Sprintf("unix uid %d pid %d", p.uid, p.pid) }
 
-func peerOf(c net.Conn) peer {
-	unknown := peer{-1, -1}
-	u, ok := c.(*net.UnixConn)
+// PeerOf is the process at the other end of a connection that a SocketListener has accepted; -1: unknown.
+func PeerOf(c net.Conn) (pid, uid int) {
+	p, ok := c.RemoteAddr().(peer)
 	if !ok {
-		return unknown
+		return -1, -1
 	}
-	raw, err := u.SyscallConn()
+	return p.pid, p.uid
+}
+
+func peerOf(c net.Conn) peer {
+	pid, uid, err := trusted.Peer(c)
 	if err != nil {
-		return unknown
+		return peer{-1, -1}
 	}
-	p := unknown
-	raw.Control(func(fd uintptr) {
-		if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
-			p = peer{int(cred.Uid), int(cred.Pid)}
-		}
-	})
-	return p
+	return peer{uid, pid}
 }

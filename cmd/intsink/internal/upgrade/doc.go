@@ -7,15 +7,15 @@
 // systemd on, and watches over its child. Where that ends, hangs, does not forward in time, asks to go back or is not confirmed,
 // the guard becomes the old sink again. None of it depends on systemd, nor on whoever asked for the upgrade.
 //
-// Both talk over one socket, in lines as of sd_notify(3), which the new one sends to systemd otherwise.
+// Both talk over one socket, in lines as of sd_notify(3), which the new one sends to systemd otherwise. Who confirms tells the guard,
+// on a socket beside the sink's own (Socket): a program on trial does not decide over itself.
+//
+// What root does stands in files.go: it makes files, by package trusted alone. Whoever breaks into the sink has none of it in his hands.
 package upgrade
 
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-
-	"golang.org/x/sys/unix"
 
 	"intsink/cmd/intsink/internal/control"
 )
@@ -36,12 +36,18 @@ const (
 // What a new program tells the old one, besides what it tells systemd.
 const (
 	waiting = "INTSINK_WAITING=" // with its version: it is ready to take over
-	kept    = "INTSINK_KEPT=1"   // somebody has confirmed
+	worse   = "INTSINK_WORSE="   // with a JSON array of lines: it knows that it was confirmed, and what is worse than before
 	back    = "INTSINK_BACK="    // with a control.EndedTrial: it stops
 )
 
-// goOn is what a new program is told when it is its turn.
-const goOn = "go"
+// What a new program is told: that it is its turn, and that it stays, with who has said so.
+const (
+	goOn = "go"
+	kept = "INTSINK_KEPT="
+)
+
+// Socket is where a guard listens, of a sink whose socket is at path.
+func Socket(path string) string { return path + ".trial" }
 
 // Next is where the program lies that is to take the place of the one at path.
 func Next(path string) string { return path + ".next" }
@@ -59,22 +65,4 @@ func Own() (string, error) {
 		return "", fmt.Errorf("the program that runs is no longer the one that is installed: restart the sink first, or install the one that runs again: %w", err)
 	}
 	return path, nil
-}
-
-// trustworthy returns an error unless nobody but root and this process's user can change the file at path, or put another in its place.
-func trustworthy(path string) error {
-	for _, p := range []string{path, filepath.Dir(path)} {
-		var s unix.Stat_t
-		if err := unix.Stat(p, &s); err != nil {
-			return fmt.Errorf("%s: %w", p, err)
-		}
-		open := uint32(0o022)
-		if s.Mode&unix.S_ISVTX != 0 && p != path {
-			open = 0 // others cannot rename what is not theirs
-		}
-		if s.Mode&open != 0 || s.Uid != 0 && int(s.Uid) != os.Geteuid() {
-			return fmt.Errorf("%s: others than root can change it: chown root, and chmod go-w", p)
-		}
-	}
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,12 +21,12 @@ import (
 
 // How long a new program may take.
 const (
-	firstBark     = 30 * time.Second // until its workers poll
-	readyWithin   = 60 * time.Second // until its links are up
-	watchdog      = 10 * time.Second // where systemd says nothing; half of it is between two signs of life
-	stopPatience  = 25 * time.Second // to stop when it has asked to go back
-	groupPatience = 5 * time.Second  // for what it has started to be gone
-	grace         = 10 * time.Second // after the end of the trial, for it to say so itself
+	firstBark    = 30 * time.Second // until its workers poll
+	readyWithin  = 60 * time.Second // until its links are up
+	watchdog     = 10 * time.Second // where systemd says nothing; half of it is between two signs of life
+	stopPatience = 25 * time.Second // to stop when it has asked to go back
+	allPatience  = 5 * time.Second  // for what it has started to be gone
+	grace        = 10 * time.Second // after the end of the trial, for it to say so itself
 )
 
 // Guard is what a guard knows.
@@ -34,10 +35,14 @@ type Guard struct {
 	Fd      int    // of the socket to it
 	Version string // its
 	Trial   *Trial
-	Began   bool // it has had its turn
+	Began   bool   // it has had its turn
+	Listen  int    // of what listens on Socket
+	Socket  string // where somebody confirms
+	Mine    []int  // children of before it: of commands of the configuration
 
 	began, barked time.Time
 	ready, kept   bool
+	asks          *confirmation       // who has confirmed, and waits for the answer; nil: nobody does
 	stopped       bool                // by a signal
 	said          string              // the last status that it told
 	back          *control.EndedTrial // why it goes, and what is to be told
@@ -56,6 +61,9 @@ func GuardOf(getenv func(string) string) *Guard {
 // Run gives the new program its turn and watches over it. It returns when the service is to end, or when it is in the new program's hands.
 func (g *Guard) Run() error {
 	unix.CloseOnExec(g.Fd)
+	adopt(true)
+	asked, stopListening := g.listen()
+	defer stopListening()
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, unix.SIGHUP, unix.SIGTERM, unix.SIGINT)
 	heard, ended := make(chan string), make(chan unix.WaitStatus, 1)
@@ -72,23 +80,14 @@ func (g *Guard) Run() error {
 			if tell := g.take(text, time.Now()); tell != "" {
 				systemd.Send(tell)
 			}
-			if g.kept && systemd.Enabled() {
-				systemd.Send(fmt.Sprintf("MAINPID=%d", g.Pid))
-				return nil
-			}
+		case c := <-asked:
+			g.confirm(c, time.Now())
 		case s := <-signals:
 			g.stopped = g.stopped || s != unix.SIGHUP
 			unix.Kill(g.Pid, s.(unix.Signal))
 		case status := <-ended:
-			endGroup(g.Pid)
-			for more := true; more; { // what it said before
-				select {
-				case text := <-heard:
-					g.take(text, time.Now())
-				case <-time.After(50 * time.Millisecond):
-					more = false
-				}
-			}
+			endAll(g.Pid, func(pid int) bool { return !slices.Contains(g.Mine, pid) })
+			g.takeRest(heard)
 			switch {
 			case g.stopped || g.kept:
 				return asEnded(status)
@@ -103,6 +102,26 @@ func (g *Guard) Run() error {
 			if g.look(now); g.back != nil && !now.Before(g.stopBy) && !g.stopped {
 				unix.Kill(-g.Pid, unix.SIGKILL)
 			}
+			g.answer(now)
+		}
+		if g.kept && g.asks == nil {
+			stopListening()
+			if systemd.Enabled() {
+				systemd.Send(fmt.Sprintf("MAINPID=%d", g.Pid))
+				return nil
+			}
+		}
+	}
+}
+
+// takeRest reads what the new program said before it ended.
+func (g *Guard) takeRest(heard <-chan string) {
+	for {
+		select {
+		case text := <-heard:
+			g.take(text, time.Now())
+		case <-time.After(50 * time.Millisecond):
+			return
 		}
 	}
 }
@@ -114,8 +133,8 @@ func (g *Guard) take(text string, now time.Time) (tell string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		ended, goesBack := strings.CutPrefix(line, back)
 		switch {
-		case line == kept:
-			g.kept = true
+		case strings.HasPrefix(line, worse):
+			g.learn(line[len(worse):], now)
 			continue
 		case goesBack:
 			e := &control.EndedTrial{}
@@ -131,14 +150,24 @@ func (g *Guard) take(text string, now time.Time) (tell string) {
 			g.barked = now
 		case strings.HasPrefix(line, "STATUS="):
 			g.said = line[len("STATUS="):]
-		case strings.HasPrefix(line, "STOPPING="), strings.HasPrefix(line, "WATCHDOG_USEC="):
-			if !g.stopped {
-				continue // the service does not stop
-			}
 		}
-		on = append(on, line)
+		if g.passes(line) {
+			on = append(on, line)
+		}
 	}
 	return strings.Join(on, "\n")
+}
+
+// passes tells whether systemd is told what the new program tells: how it is, and not which process the service is.
+func (g *Guard) passes(line string) bool {
+	name, _, _ := strings.Cut(line, "=")
+	switch name {
+	case "READY", "STATUS", "WATCHDOG", "RELOADING", "MONOTONIC_USEC":
+		return true
+	case "STOPPING", "WATCHDOG_USEC":
+		return g.stopped // else the service does not stop
+	}
+	return false
 }
 
 // look ends the trial of a program that hangs, or that nobody confirms.
@@ -173,6 +202,7 @@ func (g *Guard) becomeOld(systemd *notify.Notifier) error {
 	if err != nil {
 		return err
 	}
+	adopt(false)
 	return again(endedEnv + "=" + string(told))
 }
 
@@ -199,13 +229,6 @@ func reap(pid int, ended chan<- unix.WaitStatus) {
 			ended <- status // it is not there, which cannot be
 			return
 		}
-	}
-}
-
-// endGroup ends what a new program has started, which may have the ports, and waits until it has.
-func endGroup(pid int) {
-	for end := time.Now().Add(groupPatience); unix.Kill(-pid, unix.SIGKILL) == nil && time.Now().Before(end); {
-		time.Sleep(10 * time.Millisecond)
 	}
 }
 

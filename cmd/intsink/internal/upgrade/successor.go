@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"intsink/cmd/internal/notify"
+	"intsink/cmd/internal/trusted"
 	"intsink/cmd/intsink/internal/control"
 )
 
@@ -31,16 +32,36 @@ var CPUs = func() (set unix.CPUSet) {
 // Successor is a program that waits to take this one's place.
 type Successor struct {
 	Guard
-	link *os.File
+	link   *os.File
+	socket *control.SocketListener
+	listen *os.File // socket's, for the guard
 }
+
+// mostPath is how long the path of a socket is at most (unix(7)).
+const mostPath = 107
 
 // startPatience is how long a new program may take until it waits for its turn.
 const startPatience = 25 * time.Second
 
 // Start starts the program at path with the arguments of this one, and returns when it waits for its turn. The error is why it
-// does not: it has ended then, and nothing has changed.
-func Start(path string, t *Trial) (*Successor, error) {
+// does not: it has ended then, and nothing has changed. Who confirms it finds its guard at the socket.
+func Start(path, socket string, t *Trial) (_ *Successor, err error) {
 	if err := trustworthy(path); err != nil {
+		return nil, err
+	}
+	if len(socket) > mostPath {
+		return nil, fmt.Errorf("%s: a path of a socket has at most %d bytes: choose a shorter http.socket", socket, mostPath)
+	}
+	s := &Successor{Guard: Guard{Trial: t, Socket: socket}}
+	defer func() {
+		if err != nil {
+			s.Cancel()
+		}
+	}()
+	if s.socket, err = control.Listen(socket); err != nil {
+		return nil, err
+	}
+	if s.listen, err = s.socket.File(); err != nil {
 		return nil, err
 	}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
@@ -52,29 +73,40 @@ func Start(path string, t *Trial) (*Successor, error) {
 		return nil, err
 	}
 	theirs := os.NewFile(uintptr(pair[1]), "link")
-	s := &Successor{link: os.NewFile(uintptr(pair[0]), "link"), Guard: Guard{Trial: t}}
+	s.link = os.NewFile(uintptr(pair[0]), "link")
 	cmd := exec.Command(path)
 	cmd.Args = slices.Clone(os.Args)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.ExtraFiles = []*os.File{theirs}                   // as descriptor 3
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what a terminal sends comes by the guard alone, and it goes with all that it has started
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what a terminal sends comes by the guard alone
 	cmd.Env = append(environment(), notify.ParentEnv+"=3", trialEnv+"="+string(told))
 	if os.Getenv("WATCHDOG_USEC") == "" {
 		cmd.Env = append(cmd.Env, fmt.Sprintf("WATCHDOG_USEC=%d", watchdog.Microseconds()))
 	}
 	closeOnExec()
+	adopt(true)
+	s.Mine = children(os.Getpid())
 	err = onAllCPUs(cmd.Start)
 	theirs.Close() // where the new program ends, nobody is at the other end
 	if err != nil {
-		s.link.Close()
 		return nil, err
 	}
 	s.Pid, s.Fd = cmd.Process.Pid, int(s.link.Fd())
-	if err := s.awaitWaiting(); err != nil {
-		s.Cancel()
-		return nil, err
+	return s, s.awaitWaiting()
+}
+
+// trustworthy returns an error unless nobody but root and this process's user can change the file at path, or put another in its place.
+func trustworthy(path string) error {
+	folder, err := trusted.Open(filepath.Dir(path))
+	if err != nil {
+		return err
 	}
-	return s, nil
+	defer folder.Close()
+	file, err := folder.File(filepath.Base(path))
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 // environment is that of this process, without what it was told of an upgrade before.
@@ -142,11 +174,22 @@ func receive(fd int) string {
 	}
 }
 
-// Cancel ends the new program, which has not taken over.
+// Cancel ends the new program, which has not taken over, with all that it has started.
 func (s *Successor) Cancel() {
-	s.link.Close()
-	unix.Kill(-s.Pid, unix.SIGKILL)
-	unix.Wait4(s.Pid, nil, 0, nil)
+	for _, f := range []*os.File{s.link, s.listen} {
+		if f != nil {
+			f.Close()
+		}
+	}
+	if s.socket != nil {
+		s.socket.Close()
+	}
+	if s.Pid > 0 {
+		unix.Kill(-s.Pid, unix.SIGKILL)
+		unix.Wait4(s.Pid, nil, 0, nil)
+		endAll(s.Pid, isTried)
+	}
+	adopt(false)
 }
 
 // Go gives the new program its turn.
@@ -159,7 +202,10 @@ func (g *Guard) Go() {
 // HandOver gives the new program its turn: this process, in which the sink has stopped, becomes the guard. It returns only with an error.
 func (s *Successor) HandOver() error {
 	closeOnExec()
-	unix.FcntlInt(s.link.Fd(), unix.F_SETFD, 0)
+	s.Listen = int(s.listen.Fd())
+	for _, fd := range []int{s.Fd, s.Listen} {
+		unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0)
+	}
 	told, err := json.Marshal(&s.Guard)
 	if err != nil {
 		return err
@@ -218,19 +264,24 @@ func (t *Turn) Wait(version string) error {
 	return nil
 }
 
-// Alone returns when the old program is not there any more.
-func (t *Turn) Alone() {
-	for receive(t.fd) != gone {
+// Follow calls keep when somebody has confirmed, with who, and tells the old program what is worse than before. It returns when the
+// old one is not there any more: under systemd it ends with the trial.
+func (t *Turn) Follow(keep func(who string) []string) {
+	for {
+		text := receive(t.fd)
+		if text == gone {
+			return
+		}
+		if who, ok := strings.CutPrefix(text, kept); ok {
+			lines := keep(who)
+			told, _ := json.Marshal(lines[:min(len(lines), mostLines)]) // of strings: it cannot fail
+			t.to.Send(worse + string(told))
+		}
 	}
 }
 
-// Keep tells that somebody has confirmed. Without systemd the guard stays; else it ends, and this process talks to systemd itself.
-func (t *Turn) Keep() error {
-	if !t.to.Send(kept) {
-		return errors.New("the program before it does not hear")
-	}
-	return nil
-}
+// mostLines of what is worse fit into one message.
+const mostLines = 20
 
 // GoBack tells that the old program is to come back, for this one is about to stop.
 func (t *Turn) GoBack(e *control.EndedTrial) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/internal/trusted"
 	"intsink/cmd/intsink/internal/control"
 )
 
@@ -28,7 +29,7 @@ func TestGuard(t *testing.T) {
 		{"it hangs", "its workers have not polled for 5s: forwarding", map[int]string{2: "READY=1\nSTATUS=forwarding\nWATCHDOG=1"}, 8},
 		{"it goes on", "", map[int]string{2: "READY=1\nWATCHDOG=1", 90: "WATCHDOG=1"}, 94},
 		{"nobody confirms", "nobody confirmed it in time", map[int]string{2: "READY=1", 609: "WATCHDOG=1"}, 611},
-		{"somebody confirms, and it hangs", "", map[int]string{2: "READY=1\nWATCHDOG=1", 3: kept}, 1000},
+		{"it confirms itself", "nobody confirmed it in time", map[int]string{2: "READY=1", 3: kept + "me", 4: "INTSINK_KEPT=1", 609: "WATCHDOG=1"}, 611},
 		{"it asks to go back", "a link is down", map[int]string{2: "READY=1\nWATCHDOG=1", 30: back + string(asked)}, 31},
 		{"it asks, and nobody understands", "it asked to go back", map[int]string{2: "READY=1", 3: back + "{"}, 4},
 	} {
@@ -56,7 +57,8 @@ func TestGuardTellsSystemd(t *testing.T) {
 	const stop = "STOPPING=1\nWATCHDOG_USEC=0\nSTATUS=sending"
 	g := Guard{Trial: &Trial{}}
 	for _, c := range []struct{ told, want string }{
-		{"READY=1\nSTATUS=forwarding", "READY=1\nSTATUS=forwarding"}, {kept, ""}, {stop, "STATUS=sending"},
+		{"READY=1\nSTATUS=forwarding", "READY=1\nSTATUS=forwarding"}, {stop, "STATUS=sending"},
+		{"MAINPID=7\nWATCHDOG=1\nNOTIFYACCESS=all\nFDSTORE=1\n" + kept + "me", "WATCHDOG=1"},
 	} {
 		if got := g.take(c.told, now); got != c.want {
 			t.Errorf("%q becomes %q, want %q", c.told, got, c.want)
@@ -76,6 +78,22 @@ func tools(t *testing.T, scripts map[string]string) {
 		}
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+}
+
+// programIn is a program that is installed in dir, with what it was before.
+func programIn(t *testing.T, dir string) *Program {
+	t.Helper()
+	folder, err := trusted.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := folder.Write(programName, []byte("old"), 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Program{folder, file, programName}
+	t.Cleanup(p.Close)
+	return p
 }
 
 // packageFor makes a package of intsink that has a script as its program at own.
@@ -99,6 +117,7 @@ func TestPackages(t *testing.T) {
 	}
 	mine := strings.Replace(fields, "ARCH", strings.TrimSpace(string(arch)), 1)
 	dir := t.TempDir()
+	p := programIn(t, dir)
 	own, log := filepath.Join(dir, "intsink"), filepath.Join(dir, "log")
 	dpkg := func(owner string) map[string]string {
 		return map[string]string{
@@ -118,10 +137,10 @@ func TestPackages(t *testing.T) {
 		{"all is well", mine, "echo intsink 2", "true", "", "0", ""},
 	} {
 		tools(t, dpkg(c.owner))
-		for name, text := range map[string]string{own: "old", dir + "/apt": c.apt, dir + "/code": c.code} {
+		for name, text := range map[string]string{dir + "/apt": c.apt, dir + "/code": c.code} {
 			os.WriteFile(name, []byte(text), 0o755)
 		}
-		version, err := Prepare(packageFor(t, own, c.control, c.script), own)
+		version, err := p.Prepare(packageFor(t, own, c.control, c.script))
 		left, _ := filepath.Glob(own + ".*")
 		switch {
 		case c.want == "" && (err != nil || version != "intsink 2" || len(left) != 2):
@@ -130,7 +149,7 @@ func TestPackages(t *testing.T) {
 			t.Errorf("%s: %v, left %s", c.name, err, left)
 		}
 	}
-	if err := Install(own); err != nil {
+	if err := p.Install(); err != nil {
 		t.Fatal(err)
 	}
 	said, _ := os.ReadFile(log)
@@ -139,22 +158,5 @@ func TestPackages(t *testing.T) {
 	left, _ := filepath.Glob(own + ".*")
 	if !strings.HasSuffix(string(said), "--force-confdef --force-confold --install "+packageOf(own)+"\n") || len(left) != 1 || !strings.Contains(string(now), "echo intsink 2") {
 		t.Errorf("dpkg was called with %s; left %s, before %q, now %q", said, left, before, now)
-	}
-}
-
-// TestTrustworthy: a file that others may change is not run.
-func TestTrustworthy(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "next")
-	for _, c := range []struct {
-		file, dir os.FileMode
-		ok        bool
-	}{{0o755, 0o755, true}, {0o775, 0o755, false}, {0o757, 0o755, false}, {0o755, 0o775, false}, {0o755, 0o777, false}, {0o755, 0o777 | os.ModeSticky, true}} {
-		os.WriteFile(file, nil, 0o755)
-		os.Chmod(file, c.file)
-		os.Chmod(dir, c.dir)
-		if err := trustworthy(file); (err == nil) != c.ok {
-			t.Errorf("%v in %v: %v", c.file, c.dir, err)
-		}
 	}
 }
