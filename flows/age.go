@@ -72,6 +72,20 @@ func (t *Table) agePlace(i uint32, now int64, gone func(*Flow)) {
 	}
 }
 
+// Lifetime returns how long ago f came, in nanoseconds; times wrap after 275 seconds.
+func (t *Table) Lifetime(now int64, f *Flow) int64 {
+	h := t.Hash(&f.Key)
+	for _, b := range t.candidates(h) {
+		bk := &t.buckets[b]
+		for s := range uint64(slots) {
+			if bk.tag(s) == tagOf(h) && &t.flows[bk.flows[s]] == f {
+				return int64(birthTick(now)-bk.births[s]) << birthShift
+			}
+		}
+	}
+	return 0
+}
+
 // remove frees place i and the slot that holds it.
 func (t *Table) remove(i uint32) {
 	h := t.Hash(&t.flows[i].Key)

@@ -90,6 +90,20 @@ func (t *Small[V]) Find(key [2]uint64) *V {
 	return nil
 }
 
+// Touch does as Find, and takes up that the entry was seen at a tick.
+func (t *Small[V]) Touch(key [2]uint64, tick uint32) *V {
+	bucket := t.bucket(key)
+	for i := range bucket {
+		if e := &bucket[i]; e.used && e.key == key {
+			if int32(tick-e.tick) > 0 {
+				e.tick = tick
+			}
+			return &e.value
+		}
+	}
+	return nil
+}
+
 // bucket returns the entries that key may stand in.
 func (t *Small[V]) bucket(key [2]uint64) []smallEntry[V] {
 	hi, lo := bits.Mul64(key[0]^t.key, prime2^t.key)

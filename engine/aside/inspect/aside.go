@@ -33,13 +33,18 @@ type Aside struct {
 
 	asked   atomic.Pointer[PendingQuery]
 	serving *PendingQuery // nil: none
-	work    int           // units of work that may still be done in this tick
+	now     int64         // of this tick
+	place   int           // in table, where it goes on to look which paths flows are on
+	look    func(*flows.Flow) int
+	work    int // units of work that may still be done in this tick
 }
 
 // NewAside makes the aside of a worker with this flow table and detector; Adopt gives it its
 // rules. seed keys the hashes of paths.
 func NewAside(table *flows.Table, detector *event.Detector, seed uint64) *Aside {
-	return &Aside{Paths: NewPaths(seed), table: table, detector: detector}
+	a := &Aside{Paths: NewPaths(seed), table: table, detector: detector}
+	a.look = a.refresh
+	return a
 }
 
 // Close gives the memory back.
@@ -60,6 +65,10 @@ func (a *Aside) Adopt(watches []watch.Watch, generation uint16) {
 // Tick allows the work of a tick, and takes the question that was asked last, if any.
 func (a *Aside) Tick(now int64) {
 	a.Paths.Saturate(now)
+	if a.Paths.Len() >= Crowded {
+		a.now = now
+		a.place, _ = a.table.Walk(a.place, refreshWork, a.look)
+	}
 	a.work = tickWork
 	if q := a.asked.Load(); q != nil && a.asked.CompareAndSwap(q, nil) {
 		a.serving = q

@@ -28,6 +28,9 @@ type Path struct {
 	IPHopsTold bool
 
 	Way [MaxWay]PathHop
+
+	learned int64 // when it was
+	proven  int64 // when a flow was found on it last that had been there for long
 }
 
 // PathHop is one node of a path, and the interfaces that packets enter and leave by.
@@ -73,11 +76,16 @@ func pathHop(hop []byte, l *inthdr.Layout) (h PathHop, level2 uint64) {
 }
 
 // Paths keeps the descriptions of one worker.
-type Paths = flows.Small[Path]
+type Paths struct {
+	*flows.Small[Path]
+	asked [1 << 10]uint64 // hashes of paths without a description that a flow has been on for long
+}
 
-// NewPaths makes room for MaxPaths; where a bucket is full, the one that is longest
-// not taken up by a flow makes room.
-func NewPaths(seed uint64) *Paths { return flows.NewSmall[Path](MaxPaths, seed, nil) }
+// NewPaths makes room for MaxPaths; where a bucket is full, the one makes room that no packet took for longest, one that is
+// proven last.
+func NewPaths(seed uint64) *Paths {
+	return &Paths{Small: flows.NewSmall(MaxPaths, seed, (*Path).isProven)}
+}
 
 // WithoutINT returns how many of the routers on p wrote nothing into packets; false where nobody told. Of a packet that
 // reached its hop limit that cannot be told.
@@ -91,9 +99,46 @@ func Learn(t *Paths, now int64, hash uint64, o *event.Observation) *Path {
 	p, fresh := t.Get(now, [2]uint64{hash})
 	if fresh {
 		p.Describe(o)
+		p.learned = now
+		if t.asked[hash%uint64(len(t.asked))] == hash {
+			p.proven = now
+		}
 	}
 	p.Bitmap, p.Format = o.Layout.Bitmap, o.Layout.Format
 	return p
+}
+
+// Crowded is how many descriptions there are where new ones begin to take the place of others. From then on the path of a new flow
+// is kept from its second packet on, and whoever makes paths up has to keep flows on them to keep them.
+const Crowded = MaxPaths / 8
+
+// A path is proven by a flow whose packets took it for so long, and no longer when none has for provenFor.
+const (
+	provenAfter = 2e9
+	provenFor   = 60e9
+)
+
+func (p *Path) isProven(now int64) bool { return p.proven != 0 && now-p.proven < provenFor }
+
+// refreshWork is the work of a millisecond for that where paths are crowded, two a flow: a million flows take 16 s.
+const refreshWork = 128
+
+// refresh takes up that a flow is on its path. Where its description is gone, the next packet gives it again.
+func (a *Aside) refresh(f *flows.Flow) int {
+	if f.NumPaths == 0 {
+		return 1
+	}
+	p := a.Paths.Touch([2]uint64{f.PathHash}, f.PathSeen)
+	last := flows.Since(a.now, f.PathSeen)
+	switch {
+	case p == nil:
+		if f.PathHops = 0; last-a.now+a.table.Lifetime(a.now, f) >= provenAfter {
+			a.Paths.asked[f.PathHash%uint64(len(a.Paths.asked))] = f.PathHash
+		}
+	case last-p.learned >= provenAfter && a.now-last < provenFor:
+		p.proven = a.now
+	}
+	return 1
 }
 
 // totalSlots is how many paths Totals has room for, of one worker.

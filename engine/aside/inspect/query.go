@@ -130,7 +130,7 @@ func (q *Query) Step(s *Source, now int64, budget int) (left int, done bool) {
 			q.at, budget = s.Table.Walk(q.at, budget, q.visit)
 			q.next(BestFlows | PathTotals)
 		case q.left&Ways != 0:
-			budget = walk(q, Ways, s.Paths, &q.Ways, budget)
+			budget = walk(q, Ways, s.Paths.Small, &q.Ways, budget)
 		case q.left&Queues != 0:
 			budget = walk(q, Queues, s.Things.Queues, &q.Queues, budget)
 		case q.left&Interfaces != 0:

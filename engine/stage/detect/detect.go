@@ -192,10 +192,14 @@ func (s *Stage) detectOne(b *burst.Burst, j int) bool {
 	if burst.TCPFlags(f, &b.Layers[i], info)&(packet.TCPFIN|packet.TCPRST) != 0 && !info.Copy {
 		flow.Close()
 	}
-	path := flow.PathHash
+	path, hops := flow.PathHash, flow.PathHops
 	set := s.detector.Packet(b.Now, flow, fresh, int(flow.Watch), o)
-	if flow.PathHash != path {
-		s.learnPath(b, int(i), flow.PathHash)
+	if moved := flow.PathHash != path; moved || hops == 0 && flow.PathHops != 0 {
+		keep := !fresh || flow.PathHops == 0 || s.paths.Len() < inspect.Crowded
+		if !keep {
+			flow.PathHops = 0 // the second packet comes here, too
+		}
+		s.learnPath(b, int(i), flow.PathHash, moved, keep)
 	}
 	if info.Reason != inthdr.ReasonNone {
 		if e := s.malformedContents(b, info.Reason, s.rules.Events[flow.Watch]); e != 0 {
@@ -210,10 +214,15 @@ func (s *Stage) detectOne(b *burst.Burst, j int) bool {
 	return set != 0
 }
 
-// learnPath keeps the path of packet i of the burst, which is s.observation, and which of its hops bear no INT.
-func (s *Stage) learnPath(b *burst.Burst, i int, hash uint64) {
+// learnPath keeps the path of packet i of the burst, which is s.observation, and which of its hops bear no INT; these count where the
+// flow has moved there.
+func (s *Stage) learnPath(b *burst.Burst, i int, hash uint64, moved, keep bool) {
 	o := s.observation
-	p := inspect.Learn(s.paths, b.Now, hash, o)
+	var p inspect.Path
+	kept := &p
+	if p.Hops = o.Info.Hops; keep {
+		kept = inspect.Learn(s.paths, b.Now, hash, o)
+	}
 	if o.Info.HopExceeded {
 		return // later hops had to leave theirs out
 	}
@@ -221,10 +230,11 @@ func (s *Stage) learnPath(b *burst.Burst, i int, hash uint64) {
 	if !told {
 		return
 	}
-	p.IPHops, p.IPHopsTold = hops, true
-	without, _ := p.WithoutINT()
-	s.detector.Counters.IPHops[0] += uint64(without)
-	s.detector.Counters.IPHops[1] += uint64(int(hops) - without)
+	kept.IPHops, kept.IPHopsTold = hops, true
+	if without, _ := kept.WithoutINT(); moved {
+		s.detector.Counters.IPHops[0] += uint64(without)
+		s.detector.Counters.IPHops[1] += uint64(int(hops) - without)
+	}
 }
 
 // malformedContents returns event malformed for a packet with INT that can be removed but has
