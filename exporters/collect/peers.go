@@ -172,9 +172,18 @@ func (c *Collector) answered(i int, batch []*question, answers []streams.Answer,
 		q.open &^= 1 << i
 		a := &answers[n]
 		q.unsure = q.unsure || !a.Sure
-		q.spans = append(q.spans, a.Spans...)
+		q.take(a.Spans)
 		if a.Found && (!q.found || a.Highest > q.above) {
 			q.above, q.found = a.Highest, true
+		}
+	}
+}
+
+// take takes the numbers that a peer says it has: as many ranges as one that is well tells, and none that ends before it begins.
+func (q *question) take(spans []streams.Span) {
+	for _, s := range spans[:min(len(spans), streams.MaxSpans)] {
+		if s.First <= s.Last {
+			q.spans = append(q.spans, s)
 		}
 	}
 }

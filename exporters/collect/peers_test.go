@@ -328,3 +328,16 @@ func keys(m map[uint64]bool) (all []uint64) {
 	}
 	return all
 }
+
+// TestLyingPeer: ranges that end before they begin, and more than one that is well tells, make nothing missing that came, and
+// nothing grow.
+func TestLyingPeer(t *testing.T) {
+	q := &question{}
+	q.take([]streams.Span{{First: 9, Last: 3}, {First: 5, Last: 6}})
+	if left := (streams.Span{First: 1, Last: 10}).Without(q.spans); len(left) != 2 || left[0] != (streams.Span{First: 1, Last: 4}) || left[1] != (streams.Span{First: 7, Last: 10}) {
+		t.Errorf("left %v", left)
+	}
+	if q.take(make([]streams.Span, 1<<16)); len(q.spans) > streams.MaxSpans+1 {
+		t.Errorf("%d ranges", len(q.spans))
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"intsink/cmd/internal/allsinks"
+	"intsink/cmd/internal/cli"
 	"intsink/cmd/internal/ui"
 	"intsink/cmd/internal/webguard"
 	files "intsink/deploy/collect"
@@ -141,7 +142,7 @@ func (d *daemon) writeNames(w http.ResponseWriter, r *http.Request) {
 
 func answer(w http.ResponseWriter, err error) {
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		http.Error(w, cli.PrintableText(err.Error()), http.StatusServiceUnavailable)
 		return
 	}
 	fmt.Fprintln(w, "ok")
@@ -156,7 +157,7 @@ func (d *daemon) verbose(w http.ResponseWriter) {
 	line := func(what string, fault error) {
 		text := "ok"
 		if fault != nil {
-			text = strings.ReplaceAll(fault.Error(), "\n", "; ")
+			text = cli.PrintableText(strings.ReplaceAll(fault.Error(), "\n", "; ")) // a server's own words may be in it
 		}
 		fmt.Fprintf(w, "%s: %s\n", what, text)
 	}

@@ -89,8 +89,8 @@ type Answer struct {
 	Found   bool   `json:"found,omitempty"` // there is a Highest
 }
 
-// maxSpans bounds an answer.
-const maxSpans = 512
+// MaxSpans bounds an answer.
+const MaxSpans = 512
 
 // Ask answers a question of another collector. Numbers are as the question has them: those of senders that do not say who they
 // are count from another start there.
@@ -123,7 +123,7 @@ func (s *Stream) answer(visits []visit, q *Question, a *Answer) {
 		if v.First, v.Last = max(v.First, q.First), min(v.Last, q.Last); !ok || v.First > v.Last {
 			continue
 		}
-		if len(a.Spans) == maxSpans {
+		if len(a.Spans) == MaxSpans {
 			a.Sure = false
 			return
 		}

@@ -8,6 +8,9 @@ import { useWidth } from './chart.js';
 import { kind, part } from './now.js';
 import { ns, count, ago, times, ratio, level, hms } from './format.js';
 
+// Whoever sends packets makes up paths: so many are drawn, and so many stand in the table, those with the most flows.
+const [drawn, listed] = [100, 300];
+
 const lately = 600000; // for so long a change is shown, and as long as a node is gone that it left
 
 export function Paths({ rest, problems }) {
@@ -19,10 +22,12 @@ export function Paths({ rest, problems }) {
   const all = items(paths);
   const moved = items(changes).filter((c) => Date.now() - Date.parse(c.time) < lately || wayIds(c.from).some((id) => names.gone[id]));
   const fresh = new Set(moved.map((c) => c.to.id));
-  const rows = byNodes(all);
-  const picked = rows.find((g) => g.paths.some((p) => p.id === rest));
+  const groups = byNodes(all).sort((a, b) => b.flows - a.flows || b.packets - a.packets);
+  const picked = groups.find((g) => g.paths.some((p) => p.id === rest));
+  const rows = groups.filter((g, i) => i < listed || g === picked);
+  const most = groups.filter((g, i) => i < drawn || g === picked).flatMap((g) => g.paths);
   return html`<${Only} view="paths" rest=${rest} /><${State} poll=${paths} rows=${rows.length} empty="No path is known: paths need INT with node ids (instruction bit 0) in flows that a watch matches." />
-    ${rows.length > 0 && html`<${Map} paths=${all} moved=${part ? [] : moved} segments=${items(segments)} queues=${items(queues)} problems=${items(problems).filter((p) => !p.until)} picked=${picked} />
+    ${rows.length > 0 && html`<${Map} paths=${most} more=${groups.length - drawn} moved=${part ? [] : moved.slice(0, drawn)} segments=${items(segments)} queues=${items(queues)} problems=${items(problems).filter((p) => !p.until)} picked=${picked} />
     <${Table} caption="Paths, by the nodes that they cross" id=${(g) => g.id} rows=${rows} picked=${picked && picked.id} pick=${(g) => 'paths/' + g.id} sort=${{ column: 3, down: true }} columns=${[
       { name: 'path', value: (g) => g.name, cell: (g) => html`<${Nodes} nodes=${g.nodes} /> ${g.paths.some((p) => fresh.has(p.id)) && html`<span class="pill changed">changed</span>`} ${g.congested && html`<span class="pill bad">congested</span>`}` },
       num('flows', 'flows'),
@@ -31,7 +36,7 @@ export function Paths({ rest, problems }) {
       { name: 'times usual', number: true, value: (g) => ratio(g.max_latency_ns, g.usual), cell: (g) => times(ratio(g.max_latency_ns, g.usual)) },
       seen,
       { name: 'by interfaces', number: true, value: (g) => g.paths.length, cell: (g) => html`<a href=${'#paths/' + g.id}>${g.paths.length}</a>` },
-    ]} />`}
+    ]} />${groups.length > listed && html`<p class="quiet">And ${count(groups.length - listed)} more ways with fewer flows: intsink paths.</p>`}`}
     ${picked && html`<${Past} what="paths" of=${{ id: picked.paths.some((p) => p.id === rest) ? rest : picked.id }} title="Latency of all hops of this path" /><${Ports} group=${picked} picked=${rest} fresh=${fresh} />`}
     ${moved.length > 0 && html`<${Changes} moved=${moved} />`}`;
 }
@@ -96,7 +101,7 @@ function stateOf(id, queues, problems) {
   return { level: levels.length ? worst(levels) : 'usual', latency: slowest && slowest.latency_ns, times: slowest && ratio(slowest.latency_ns, slowest.usual.latency_ns), wrong };
 }
 
-function Map({ paths, moved, segments, queues, problems, picked }) {
+function Map({ paths, more, moved, segments, queues, problems, picked }) {
   const [hover, setHover] = useState(null);
   const [box, room] = useWidth();
   const shown = paths.filter((p) => p.nodes).map((p) => ({ id: p.id, flows: p.flows, nodes: nodeIds(p) }));
@@ -116,7 +121,7 @@ function Map({ paths, moved, segments, queues, problems, picked }) {
     ${m.nodes.map((n) => html`<${Node} key=${n.id} n=${n} gone=${names.gone[n.id]} is=${stateOf(n.id, queues, problems)} />`)}</svg></div>
     <figcaption><ul class="legend" aria-label="legend"><li><span class="key usual"></span>as usual, up to 2 ×</li><li><span class="key raised"></span>▲ more than 2 ×</li><li><span class="key high"></span>● more than 8 ×, or a problem</li>
       <li><span class="key unknown"></span>usual not known yet</li><li><span class="key gone"></span>◌ gone</li><li>╌ new</li><li>··· no flow any more</li><li>wide: many flows</li></ul>
-      A node leads to its queues, an edge to its segments.</figcaption></figure>`;
+      A node leads to its queues, an edge to its segments.${more > 0 ? ` Drawn are the ${drawn} ways with the most flows; ${count(more)} more are not.` : ''}</figcaption></figure>`;
 }
 
 const pairs = (way) => way.slice(1).map((n, i) => `${way[i]} ${n}`);
