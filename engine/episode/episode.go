@@ -46,7 +46,8 @@ type Record struct {
 	UsualLatency, UsualOccupancy uint32 // medians before the onset; 0: not known
 	Packets, Bytes               uint64
 	PeakLatency, PeakOccupancy   uint32
-	PeakAt                       int64 // when the latency, or without one the occupancy, was highest
+	told, occupancies            uint64 // packets that told an occupancy, and the sum
+	PeakAt                       int64  // when the latency, or without one the occupancy, was highest
 
 	Culprits Top // by bytes in this queue
 	Victims  Top // by how much longer their packets were in it than is usual, nanoseconds
@@ -99,6 +100,7 @@ func (r *Record) count(now int64, p *Packet) {
 	w.Packets++
 	w.Bytes += uint64(p.Bytes)
 	if p.Occupancy != unknown {
+		r.told, r.occupancies = r.told+1, r.occupancies+uint64(p.Occupancy)
 		w.Occupancy = max(w.Occupancy, p.Occupancy)
 		if p.Occupancy > r.PeakOccupancy {
 			r.PeakOccupancy = p.Occupancy
@@ -117,6 +119,12 @@ func (r *Record) count(now int64, p *Packet) {
 	if p.Latency > r.UsualLatency {
 		r.Victims.add(p.Flow, uint64(p.Latency-r.UsualLatency))
 	}
+}
+
+// Occupancy is how full the queue was on average: the fullest of many packets finds any queue fuller than usual. known: a packet
+// told.
+func (r *Record) Occupancy() (mean uint32, known bool) {
+	return uint32(r.occupancies / max(r.told, 1)), r.told > 0
 }
 
 // windowAt returns the window of a time. Where the episode outlasts them, two become one.

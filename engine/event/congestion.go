@@ -17,7 +17,7 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 	key := n.queueKey()
 	force := d.inForce(t, key)
 	byOccupancy, byLatency := force.occupancy != never && n.Occupancy != unknown32, force.latency != never && n.Latency != unknown32
-	if !byOccupancy && !byLatency {
+	if !byOccupancy && !byLatency && t.CongestionFactor == 0 {
 		return 0
 	}
 	over := force.over(n)
@@ -50,7 +50,7 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 // sharedCongestion is congestion for what holds over all workers, which is locked: one packet moves e, the queue that q is for
 // this worker.
 func (d *Detector) sharedCongestion(now int64, f *flows.Flow, n *hopValues, e *sharedQueue, q *Queue, over, fresh bool, t *Thresholds, force *inForce) (set Set) {
-	end := e.end.under(&d.ends)
+	end := e.end.under(&d.ends).raise(t, force)
 	if e.Congested && now >= e.until(&end) && (over || !e.Calm) { // no packet came to end it
 		d.shared.episodes.End(e.last(), e.record, e.how())
 		e.close(e.last())
@@ -65,7 +65,7 @@ func (d *Detector) sharedCongestion(now int64, f *flows.Flow, n *hopValues, e *s
 	e.sample(now, n, q, was)
 	if over {
 		e.end.take(t, *force, n, !was, e.calmFor(now))
-		end = e.end.under(&d.ends)
+		end = e.end.under(&d.ends).raise(t, force)
 	}
 	if was || over {
 		e.follow(now, over, &end)
@@ -258,6 +258,20 @@ func (e *episodeEnd) under(all *episodeEnd) episodeEnd {
 		end.latency = 0
 	}
 	return end
+}
+
+// raise is e by what is usual now: an episode may have begun when less was known.
+func (e episodeEnd) raise(t *Thresholds, force *inForce) episodeEnd {
+	if t.CongestionFactor == 0 {
+		return e
+	}
+	if e.clear != never && force.occupancy != never {
+		e.clear = max(e.clear, force.occupancy/2)
+	}
+	if e.latency != 0 && force.latency != never {
+		e.latency = max(e.latency, force.latency)
+	}
+	return e
 }
 
 // trigger returns the occupancy where that is watched and known, else the latency. Of thresholds made of what is

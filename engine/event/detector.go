@@ -98,6 +98,7 @@ func (d *Detector) Adopt(policies []Policy, models *CompiledModels) {
 	d.view.setModels(models)
 	d.policies = slices.Clone(policies)
 	d.ends, d.longestHold = endsOf(policies), 0
+	d.shared.usual.SetFloor(floorOf(policies))
 	d.view.policies, d.view.more, d.view.linkAbsolute = len(policies), 0, never
 	for i := range d.policies {
 		d.policies[i].compile()

@@ -26,14 +26,24 @@ func (d *Detector) learn(now int64, o *Observation) {
 	n, after := &nodes[0], &nodes[1] // after: the next node on the way, which stands before this one in the stack
 	stack, all, path, sum := o.Frame[o.Info.Stack:][:o.Info.StackLen], d.readings[:0], [2]uint64{}, uint64(0)
 	whole, crossings := !o.Info.MTUExceeded, d.crossings[:0]
+	waiting, beyond := -1, uint32(unknown32) // reading of the hop behind, whose role says the next one; the node behind that hop
 	for at := 0; at+hopLen <= len(stack); at += hopLen {
 		d.readHop(n, stack[at:at+hopLen], l)
+		if waiting >= 0 {
+			all[waiting].Role, waiting = usual.RoleOf(n.NodeID, beyond), -1
+		}
+		if beyond = unknown32; at > 0 {
+			beyond = after.NodeID
+		}
 		whole = whole && n.NodeID != unknown32 && n.Latency != unknown32
 		hop := usual.HopKey(n.NodeID, uint16(n.Ingress), uint16(n.Egress))
 		path, sum = usual.PathKey(path, hop), sum+uint64(n.Latency)
 		if n.NodeID != unknown32 {
 			all = append(all, usual.Reading{Place: usual.Place{Kind: usual.Queue, Key: n.queueKey()}, Latency: n.Latency, Occupancy: n.Occupancy},
 				usual.Reading{Place: usual.Place{Kind: usual.Hop, Key: hop}, Latency: n.Latency, Occupancy: unknown32})
+			if waiting = len(all) - 1; n.Ingress == unknown32 && n.Egress == unknown32 {
+				all[waiting].Role, waiting = usual.RoleAt(at/hopLen, len(stack)/hopLen), -1
+			}
 		}
 		if at > 0 && n.NodeID != unknown32 && after.NodeID != unknown32 {
 			if ns, known := between(now+d.Wall, n, after); known {
@@ -44,6 +54,9 @@ func (d *Detector) learn(now int64, o *Observation) {
 			}
 		}
 		n, after = after, n
+	}
+	if waiting >= 0 {
+		all[waiting].Role = usual.RoleOf(unknown32, beyond)
 	}
 	if whole {
 		all = append(all, usual.Reading{Place: usual.Place{Kind: usual.Path, Key: path}, Latency: uint32(min(sum, unknown32-1)), Occupancy: unknown32})
@@ -62,7 +75,8 @@ type inForce struct {
 }
 
 // inForce returns the thresholds of a watch for a queue: its own numbers, or what is usual there times the
-// factor. Package fast takes the latter from the same memory (over in compare.h).
+// factor, none where nobody knows yet. Package fast takes the latter from the same memory (is_over in compare.h), and defers
+// what is above the floor where nobody knows.
 func (d *Detector) inForce(t *Thresholds, key [2]uint64) inForce {
 	if t.CongestionFactor == 0 {
 		return inForce{occupancy: orNever(t.CongestionRaise), latency: orNever(t.CongestionLatency)}
@@ -70,8 +84,19 @@ func (d *Detector) inForce(t *Thresholds, key [2]uint64) inForce {
 	latency, occupancy := d.shared.usual.Limits().Of(key)
 	return inForce{
 		occupancy: orNever(times(occupancy, t.CongestionFactor)), floor: t.CongestionLatency, full: usual.Full(occupancy),
-		latency: max(t.CongestionLatency, times(latency, t.CongestionFactor)),
+		latency: max(t.CongestionLatency, orNever(times(latency, t.CongestionFactor))),
 	}
+}
+
+// floorOf is the latency below which nothing is slow: the lowest of all watches that hold queues against what is usual; 0: there
+// is none.
+func floorOf(policies []Policy) (floor uint32) {
+	for i := range policies {
+		if p := &policies[i]; p.Events.Has(Congestion) && p.Thresholds.CongestionFactor != 0 && (floor == 0 || p.Thresholds.CongestionLatency < floor) {
+			floor = p.Thresholds.CongestionLatency
+		}
+	}
+	return floor
 }
 
 // times multiplies, up to the highest known value.

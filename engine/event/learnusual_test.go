@@ -23,8 +23,8 @@ func (f *feed) usualFor(minutes int, occupancy, latency uint32) {
 	}
 }
 
-// TestCongestionByWhatIsUsual: the second of four packets over the floor begins an episode in the first ten minutes, later
-// one over eight times the 99th percentile; an occupancy counts with a latency over the floor, and where none is told. A
+// TestCongestionByWhatIsUsual: the second of four packets over the floor and over eight times the 99th percentile begins an
+// episode, none as long as nobody knows what is usual; an occupancy counts with a latency over the floor, and where none is told. A
 // latency of a queue that is as full as usual is none of its business. It ends with the first packet after a second without
 // one over its threshold, once the last four were calm.
 func TestCongestionByWhatIsUsual(t *testing.T) {
@@ -44,16 +44,17 @@ func TestCongestionByWhatIsUsual(t *testing.T) {
 		occupancy, latency uint32 // usual ones
 		packets            []packet
 	}{
-		{"floor alone", 0, 0, 0, []packet{slow, calm, calm, raises(slow), held(calm), held(calm), held(calm), held(calm), end, slow, calm, calm, calm, slow, raises(slow)}},
-		{"no calm without four calm ones", 0, 0, 0, []packet{slow, raises(slow), held(calm), held(later(calm, second)), held(calm), {ms, unknown32, 1700, false, true}}},
-		{"half of the threshold is not calm", 0, 0, 0, []packet{slow, raises(slow), held(packet{second, unknown32, 50_000, true, false}), held(calm), held(calm), held(calm), end}},
-		{"bursts a second apart are one episode", 0, 0, 0, []packet{slow, raises(slow), held(calm), held(calm), held(calm), held(calm), held(later(slow, second-10*ms)),
+		{"floor alone", 2, unknown32, 1700, []packet{slow, calm, calm, raises(slow), held(calm), held(calm), held(calm), held(calm), end, slow, calm, calm, calm, slow, raises(slow)}},
+		{"no calm without four calm ones", 2, unknown32, 1700, []packet{slow, raises(slow), held(calm), held(later(calm, second)), held(calm), {ms, unknown32, 1700, false, true}}},
+		{"half of the threshold is not calm", 2, unknown32, 1700, []packet{slow, raises(slow), held(packet{second, unknown32, 50_000, true, false}), held(calm), held(calm), held(calm), end}},
+		{"bursts a second apart are one episode", 2, unknown32, 1700, []packet{slow, raises(slow), held(calm), held(calm), held(calm), held(calm), held(later(slow, second-10*ms)),
 			raises(slow), held(calm), held(calm), held(calm), held(calm), held(later(calm, second-10*ms)), end}},
-		{"those that repeat are one episode", 0, 0, 0, []packet{slow, raises(slow), held(calm), held(calm), held(calm), held(calm), end, later(slow, 4*second), raises(slow),
+		{"those that repeat are one episode", 2, unknown32, 1700, []packet{slow, raises(slow), held(calm), held(calm), held(calm), held(calm), end, later(slow, 4*second), raises(slow),
 			held(calm), held(calm), held(calm), held(calm), held(later(calm, 9*second)), later(end, 2*second)}},
 		{"ten minutes at 30 us", 12, 40, 30_000, []packet{slow, slow, slow, {ms, 100, 200_000, false, false}, {ms, 100, 300_000, false, false}, {ms, 100, 300_000, true, true}}},
 		{"as full as usual", 12, 40, 30_000, []packet{{ms, 40, 300_000, false, false}, {ms, 40, 300_000, false, false}, {ms, 40, 300_000, false, false}}},
-		{"five minutes at 30 us", 5, 40, 30_000, []packet{slow, raises(slow)}},
+		{"two minutes at 30 us", 2, 40, 30_000, []packet{slow, slow, slow, {ms, 100, 300_000, false, false}, {ms, 100, 300_000, true, true}}},
+		{"nothing is known", 0, 0, 0, []packet{slow, slow, slow, {ms, 9000, 5_000_000, false, false}, {ms, 9000, 5_000_000, false, false}}},
 		{"occupancy with latency below the floor", 12, 40, 90_000, []packet{{ms, 9000, 99_999, false, false}, {ms, 9000, 99_999, false, false}}},
 		{"occupancy with latency over the floor", 12, 40, 90_000, []packet{{ms, 9000, 100_000, false, false}, {ms, 9000, 100_000, true, true},
 			{second, 200, 100_000, true, false}, {ms, 100, 100_000, true, false}, {ms, 100, 100_000, true, false}, {ms, 100, 100_000, true, false}, {ms, 100, 100_000, false, true}}},
@@ -78,6 +79,47 @@ func TestCongestionByWhatIsUsual(t *testing.T) {
 	}
 }
 
+// TestAnEpisodeIsHeldAgainstWhatIsKnownNow: an episode ends once what it is made of turns out to be usual.
+func TestAnEpisodeIsHeldAgainstWhatIsKnownNow(t *testing.T) {
+	p := watching(Congestion)
+	byUsual(&p.Thresholds)
+	f := begun(t, p)
+	defer f.d.Close()
+	f.d.shared.usual.Limits().Set(crossedQueue, 1700, 0)
+	for range 4 {
+		f.look(ms, queued(unknown32, 450_000))
+	}
+	congested := func() bool { return f.d.fabric.Queues.Find(crossedQueue).Congested }
+	if !congested() {
+		t.Fatal("there is no episode")
+	}
+	f.d.shared.usual.Limits().Set(crossedQueue, 500_000, 0)
+	for range 3000 {
+		f.look(ms, queued(unknown32, 450_000))
+	}
+	if congested() {
+		t.Error("at 0.9 times what is usual the episode goes on")
+	}
+}
+
+// TestFloor: the lowest floor of a watch by what is usual is that of slow hops, too.
+func TestFloor(t *testing.T) {
+	for want, floors := range map[uint32][]uint32{100_000: nil, 1_000_000: {1_000_000}, 20_000: {1_000_000, 20_000}} {
+		var policies []Policy
+		for _, ns := range floors {
+			p := watching(Congestion)
+			byUsual(&p.Thresholds)
+			p.Thresholds.CongestionLatency = ns
+			policies = append(policies, p)
+		}
+		d := New(append(policies, watching(NewFlow)), 1)
+		if v, _ := d.Usual().Of(usual.Place{}); v.Floor != want {
+			t.Errorf("%v: %d, want %d", floors, v.Floor, want)
+		}
+		d.Close()
+	}
+}
+
 // TestSuspicionEnds: two slow packets with more than ten timeouts between them are no congestion; with less they are, or a queue
 // with few packets would never be full.
 func TestSuspicionEnds(t *testing.T) {
@@ -85,6 +127,7 @@ func TestSuspicionEnds(t *testing.T) {
 		p := watching(Congestion)
 		byUsual(&p.Thresholds)
 		f := begun(t, p)
+		f.usualFor(2, unknown32, 1700)
 		fired := false
 		for range 5 {
 			fired = f.look(after, queued(unknown32, 150_000)).Has(Congestion) || fired

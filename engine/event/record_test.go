@@ -78,6 +78,7 @@ func evidenceIsSpread(t *testing.T, threshold func(*Thresholds)) {
 	p.Thresholds.CongestionQuota = 32
 	f := begun(t, p)
 	defer f.d.Close()
+	f.usualFor(2, unknown32, 1700)
 	reported := 0
 	for n := range 1000 {
 		latency := uint32(150_000)

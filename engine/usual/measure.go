@@ -1,4 +1,4 @@
-// Measure: how often a value was in each of 124 classes, and the median and 99th percentile of it.
+// Measure: how often a value was in each of 124 classes, and the median and 99th percentile of it, which follow slowly.
 
 package usual
 
@@ -33,7 +33,12 @@ type Measure struct {
 	minute    [classes]uint16  // values since the minute began
 	hour, day [classes]float32 // earlier ones: they count for less with every minute that passes
 	values    uint32           // of the minute
+	most      [2]float32       // what the median and the 99th percentile may be by now; 0: anything
 }
+
+// doubling is in how many minutes what is usual may double. What a network does from night to noon is far below the factor
+// that makes a value odd; what grows on and on is not learned as it grows, be it a fault or somebody's intent.
+const doubling = 24 * 60
 
 // Most values of a minute that count: a busy minute is worth as much as any other one, and one flow with many
 // packets does not outweigh all that came before it.
@@ -56,6 +61,33 @@ func (m *Measure) roll(minutes int64) {
 		m.day[i] = m.day[i]*day + float32(n)*weight
 	}
 	m.minute, m.values = [classes]uint16{}, 0
+	grown := float32(math.Exp2(float64(minutes) / doubling))
+	m.most[0], m.most[1] = m.most[0]*grown, m.most[1]*grown
+}
+
+// follow returns s as far as m may follow it, from what m was before.
+func (m *Measure) follow(s Stat) Stat {
+	if !s.Known {
+		return s
+	}
+	for i, x := range []*uint32{&s.Median, &s.P99} {
+		if most := m.most[i]; most > 0 && float32(*x) > most {
+			*x = uint32(most)
+		}
+		m.most[i] = max(float32(*x), 1)
+	}
+	return s
+}
+
+// isFarBelow reports whether the values of the minute at hand are as far below s as others are above it that are odd.
+func (m *Measure) isFarBelow(s Stat) bool {
+	odd := uint32(0)
+	for i, n := range m.minute {
+		if uint64(most(i))*Factor > uint64(s.Median) {
+			odd += uint32(n)
+		}
+	}
+	return m.values >= fewOfNode && odd <= m.values/100
 }
 
 // Few is how many values a median needs: with fewer, nothing is known.
@@ -76,9 +108,31 @@ func (m *Measure) stat() Stat {
 	if day < Few {
 		return Stat{}
 	}
-	s, sum, found := Stat{Known: true, P99: most(classes - 1)}, 0.0, false
+	return m.percentiles(hour, day)
+}
+
+// soFar is the median of so many values at least, those of the minute at hand included.
+func (m *Measure) soFar(few float64) Stat {
+	now := *m
+	now.roll(0)
+	n := 0.0
+	for i := range now.day {
+		n += float64(now.day[i])
+	}
+	if n < few {
+		return Stat{}
+	}
+	return now.percentiles(n, n)
+}
+
+// percentiles are those of values of which so many count; of an hour without any, the day alone.
+func (m *Measure) percentiles(hour, day float64) Stat {
+	s, sum, found, half := Stat{Known: true, P99: most(classes - 1)}, 0.0, false, 0.5
+	if hour < 1 {
+		half = 0
+	}
 	for i := range m.day {
-		sum += float64(m.hour[i])/max(hour, rounding)/2 + float64(m.day[i])/day/2
+		sum += half*float64(m.hour[i])/max(hour, 1) + (1-half)*float64(m.day[i])/day
 		if !found && sum >= 0.5-rounding {
 			s.Median, found = middle(i), true
 		}

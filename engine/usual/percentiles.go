@@ -60,8 +60,8 @@ func (l *Limits) Of(key [2]uint64) (latency, occupancy uint32) {
 	return e.latency.Load(), e.occupancy.Load()
 }
 
-// set writes the limits of a queue.
-func (l *Limits) set(key [2]uint64, latency, occupancy uint32) {
+// Set writes the limits of a queue.
+func (l *Limits) Set(key [2]uint64, latency, occupancy uint32) {
 	e, owner := l.of(key), uint32(mix(key[0]^mix(key[1])))|1
 	if had := e.owner.Load(); had != 0 && had != owner {
 		latency, occupancy = max(latency, e.latency.Load()), max(occupancy, e.occupancy.Load())

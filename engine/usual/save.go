@@ -20,9 +20,16 @@ func (u *Usual) Encode() []byte {
 	for k := Hop; k < NumKinds; k++ {
 		u.others[k].Walk(0, math.MaxInt, func(key [2]uint64, _ uint32, p *place) { places, n = p.encode(places, k, key), n+1 })
 	}
+	u.nodes.Walk(0, math.MaxInt, func(key [2]uint64, _ uint32, q *queue) {
+		places, n = q.place.encode(places, aNode, key), n+1
+		places = q.occupancy.encode(places)
+	})
 	u.mu.Unlock()
 	return append(binary.BigEndian.AppendUint32(nil, n), places...)
 }
+
+// aNode is the kind of a node in the file.
+const aNode = NumKinds
 
 func (p *place) encode(b []byte, k Kind, key [2]uint64) []byte {
 	b = binary.BigEndian.AppendUint64(append(b, byte(k)), key[0])
@@ -32,8 +39,11 @@ func (p *place) encode(b []byte, k Kind, key [2]uint64) []byte {
 	return p.latency.encode(b)
 }
 
-// encode appends the classes that are not empty. The minute at hand is left out: it is not over.
+// encode appends what m follows, and the classes that are not empty. The minute at hand is left out: it is not over.
 func (m *Measure) encode(b []byte) []byte {
+	for _, x := range m.most {
+		b = binary.BigEndian.AppendUint32(b, math.Float32bits(x))
+	}
 	at, n := len(b), 0
 	b = append(b, 0)
 	for i := range m.day {
@@ -55,7 +65,7 @@ func (u *Usual) Decode(b []byte, now int64) error {
 	if d.failed {
 		return errPlaces
 	}
-	fresh := make([]decoded, 0, min(n, NumKinds.places()))
+	fresh := make([]decoded, 0, min(n, (NumKinds+1).places()))
 	for range n {
 		x := d.place(now)
 		if d.failed {
@@ -82,15 +92,19 @@ type decoded struct {
 
 // restore makes x a place of u.
 func (u *Usual) restore(x *decoded, now int64) {
-	x.usual, x.usualOccupancy = x.latency.stat(), x.occupancy.stat()
-	if x.Kind != Queue {
+	x.usual, x.usualOccupancy = x.latency.follow(x.latency.stat()), x.occupancy.follow(x.occupancy.stat())
+	switch x.Kind {
+	case aNode:
+		n, _ := u.nodes.Get(now, x.Key)
+		*n = x.queue
+	case Queue:
+		q, _ := u.queues.Get(now, x.Key)
+		*q = x.queue
+		u.setLimit(x.Key, q)
+	default:
 		p, _ := u.others[x.Kind].Get(now, x.Key)
 		*p = x.place
-		return
 	}
-	q, _ := u.queues.Get(now, x.Key)
-	*q = x.queue
-	u.setLimit(x.Key, now, q)
 }
 
 // decoder reads places; failed: something is not as Encode writes it.
@@ -114,16 +128,20 @@ func (d *decoder) place(now int64) (x decoded) {
 	x.Kind = Kind(b[0])
 	x.Key = [2]uint64{binary.BigEndian.Uint64(b[1:]), binary.BigEndian.Uint64(b[9:])}
 	x.first, x.minute = int64(binary.BigEndian.Uint64(b[17:])), int64(binary.BigEndian.Uint64(b[25:]))
-	d.failed = d.failed || x.Kind >= NumKinds || x.first <= 0
+	d.failed = d.failed || x.Kind > aNode || x.first <= 0
 	x.first, x.minute = min(x.first, max(now, 1)), min(x.minute, now/minute)
 	d.measure(&x.latency)
-	if x.Kind == Queue {
+	if x.Kind == Queue || x.Kind == aNode {
 		d.measure(&x.occupancy)
 	}
 	return x
 }
 
 func (d *decoder) measure(m *Measure) {
+	for i := range m.most {
+		m.most[i] = math.Float32frombits(binary.BigEndian.Uint32(d.take(4)))
+		d.failed = d.failed || !(m.most[i] >= 0 && m.most[i] < 1e10)
+	}
 	for range d.take(1)[0] {
 		b := d.take(9)
 		hour, day := math.Float32frombits(binary.BigEndian.Uint32(b[1:])), math.Float32frombits(binary.BigEndian.Uint32(b[5:]))

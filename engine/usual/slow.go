@@ -15,17 +15,21 @@ const (
 	slowEnd   = 2
 )
 
-// maxSlow is how many places are slow at once, and slowSilence how long one is that no packet passes any more.
+// maxSlow is how many places are slow at once. A place that no packet passes any more is slow for slowSilence, one that has fewer
+// packets than one in that time for slowGaps times as long as there is between two of them, mostSilence at most.
 const (
 	maxSlow     = 1 << 10
 	slowSilence = 10e9
+	slowGaps    = 4
+	mostSilence = 300e9
 )
 
 // Slow is a place that is slow.
 type Slow struct {
 	Place
 	Latency uint32 // of its last odd samples, smoothed; nanoseconds
-	Usual   Stat   // as it was when it began
+	Usual   Stat   // as it was when it began; not known: it was slow before anything was, beside Like
+	Like    Like   // what it was held against where its own was not known
 	Since   int64  // the first odd sample, Unix nanoseconds
 	Last    int64  // the last one
 }
@@ -36,23 +40,35 @@ type pace struct {
 	is     bool  // slow
 	first  int64 // odd sample of those in window
 	seen   int64 // the last sample
+	gap    int64 // between samples, smoothed
+}
+
+// silence is for how long no packet passes before what was is forgotten.
+func (s *pace) silence() int64 {
+	if s.gap < slowSilence {
+		return slowSilence
+	}
+	return min(slowGaps*s.gap, mostSilence)
+}
+
+// see notes when a sample came.
+func (s *pace) see(now int64) {
+	if s.seen != 0 {
+		s.gap += (now - s.seen - s.gap) / 4
+	}
+	s.seen = now
 }
 
 // note takes in a sample of a hop or segment.
-func (u *Usual) note(now int64, r *Reading, p *place, odd bool) {
+func (u *Usual) note(now int64, r *Reading, p *place, held Stat, like Like, odd bool) {
 	s := &p.pace
-	if r.Latency == unknown {
-		s.seen = now
-		return
-	}
-	if s.window == 0 && !odd && !s.is {
-		s.seen = now
-		return
-	}
-	if now-s.seen >= slowSilence {
+	if now-s.seen >= s.silence() {
 		s.window = 0
 	}
-	if s.seen = now; s.window == 0 {
+	if s.see(now); r.Latency == unknown || s.window == 0 && !odd && !s.is {
+		return
+	}
+	if s.window == 0 {
 		s.first = now
 	}
 	s.window = s.window << 1 & (1<<slowOf - 1)
@@ -61,44 +77,35 @@ func (u *Usual) note(now int64, r *Reading, p *place, odd bool) {
 	}
 	switch n := bits.OnesCount8(s.window); {
 	case s.is && n < slowEnd:
-		u.endSlow(r.Place)
+		delete(u.slow, r.Place)
 		s.is = false
 	case s.is && odd:
 		x := u.slow[r.Place]
 		x.Latency, x.Last = uint32(int64(x.Latency)+(int64(r.Latency)-int64(x.Latency))/4), now
 		u.slow[r.Place] = x
 	case !s.is && n >= slowBegin && len(u.slow) < maxSlow:
-		u.slow[r.Place] = Slow{r.Place, r.Latency, p.usual, s.first, now}
-		if r.Kind == Hop {
-			u.slowAt[nodeOf(r.Place)]++
+		x := Slow{Place: r.Place, Latency: r.Latency, Like: like, Since: s.first, Last: now}
+		if p.usual.Known || like.History {
+			x.Usual = held
 		}
-		s.is = true
-	}
-}
-
-func (u *Usual) endSlow(p Place) {
-	delete(u.slow, p)
-	if p.Kind != Hop {
-		return
-	}
-	if u.slowAt[nodeOf(p)]--; u.slowAt[nodeOf(p)] <= 0 {
-		delete(u.slowAt, nodeOf(p))
+		u.slow[r.Place], s.is = x, true
 	}
 }
 
 // Slow returns the hops and segments that are slow, in the order of their keys. One that no packet has passed for a while
-// is not.
+// is not. To be called each second: what places without a history are held against is made then.
 func (u *Usual) Slow(now int64) []Slow {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.compare()
 	all := make([]Slow, 0, len(u.slow))
 	for at, x := range u.slow {
 		p := u.others[at.Kind].Find(at.Key)
-		if p == nil || !p.pace.is || now-p.pace.seen >= slowSilence {
+		if p == nil || !p.pace.is || now-p.pace.seen >= p.pace.silence() {
 			if p != nil {
 				p.pace = pace{}
 			}
-			u.endSlow(at)
+			delete(u.slow, at)
 			continue
 		}
 		all = append(all, x)
@@ -130,37 +137,22 @@ func (u *Usual) Seen(k Kind, since int64) (all []Sight) {
 // Fuller is how many times the usual 99th percentile an occupancy has to be for a queue to be fuller than usual.
 const Fuller = 2
 
-// IsFuller reports whether an occupancy is above what is usual, or it is not known what is.
+// IsFuller reports whether an occupancy is above what is usual; where nobody knows what is, it is not.
 func (s Stat) IsFuller(occupancy uint32) bool {
-	return !s.Known || occupancy >= Full(max(s.P99, 1))
+	return s.Known && occupancy >= Full(max(s.P99, 1))
 }
 
 // Full is the least occupancy of a queue that is fuller than usual, with that 99th percentile; 0: it is not known. Package fast
 // has the same (is_over in compare.h).
 func Full(p99 uint32) uint32 { return uint32(min(uint64(p99)*Fuller, unknown-1)) }
 
-// IsFar reports whether a latency is far above what is usual: such are not learned.
-func (s Stat) IsFar(latency uint32) bool { return s.isOdd(latency, floor) }
-
 // isOdd reports whether x is far above what is usual.
-func (s *Stat) isOdd(x, floor uint32) bool {
-	return s.Known && x >= floor && uint64(x) >= Factor*uint64(max(s.P99, 1))
-}
+func (s Stat) isOdd(x, floor uint32) bool { return x >= floor && s.IsAbove(x) }
 
-// isDoubtful reports whether r must not be learned at p: p has no usual latency yet, r has a long one, and a fault explains it,
-// either at a place that the same packet passed before (fault), or at other hops of the same node, which are slow.
-func (u *Usual) isDoubtful(r *Reading, p *place, fault bool) bool {
-	return !p.usual.Known && r.Latency != unknown && r.Latency >= floor && (fault || (r.Kind == Hop || r.Kind == Queue) && u.slowAt[nodeOf(r.Place)] > 0)
+// IsAbove reports whether x is far above what is usual, be it ever so low.
+func (s Stat) IsAbove(x uint32) bool {
+	return s.Known && uint64(x) >= Factor*uint64(max(s.P99, 1))
 }
 
 // nodeOf is the node of a hop or queue.
 func nodeOf(p Place) uint32 { return uint32(p.Key[0] >> 32) }
-
-// isOdd reports whether a packet's values are far above what is usual in the queue. Where both are known, an
-// occupancy counts only with a latency above the floor.
-func (q *queue) isOdd(r *Reading) bool {
-	if r.Occupancy != unknown && q.usualOccupancy.isOdd(r.Occupancy, 0) && (r.Latency == unknown || r.Latency >= floor) {
-		return true
-	}
-	return r.Latency != unknown && q.usual.isOdd(r.Latency, floor)
-}

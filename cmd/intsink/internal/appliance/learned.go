@@ -29,7 +29,7 @@ type learned struct {
 
 func learnedUsual(u *usual.Usual) learned {
 	return learned{
-		file: "usual", version: 2, what: "what is usual in the network", every: 5 * time.Minute, oldest: 7 * 24 * time.Hour,
+		file: "usual", version: 3, what: "what is usual in the network", every: 5 * time.Minute, oldest: 7 * 24 * time.Hour,
 		encode: func(int64) []byte { return u.Encode() }, decode: u.Decode,
 	}
 }

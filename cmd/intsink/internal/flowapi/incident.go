@@ -21,6 +21,7 @@ import (
 // Verdicts. Others are kinds of problems: node_gone, loss_between, loop, path_changed.
 const (
 	NetworkSlow   = "network_slow"
+	NetworkSlower = "network_slower" // than usual, but below the floor of what is slow
 	NetworkNormal = "network_normal"
 	CannotSay     = "cannot_say"
 )
@@ -55,7 +56,8 @@ type CoverageItem struct {
 	WithoutPath  int `json:"without_path"`  // whose INT does not tell their path
 	Places       int `json:"places"`        // hops and segments of the paths
 	Told         int `json:"told"`          // of places, how many had a sample in the time
-	WithoutUsual int `json:"without_usual"` // of those told, how many have no usual value yet
+	WithoutUsual int `json:"without_usual"` // of those told, of how many nobody knows yet what is usual
+	Doubtful     int `json:"doubtful"`      // of those told, how many have been slow since they were seen first, with nothing to hold that against
 
 	Since        *time.Time `json:"since,omitempty"`         // nothing of the time is known of before; absent: it begins later
 	BlindSeconds int        `json:"blind_seconds,omitempty"` // of the time after it, in which the sink saw nothing
@@ -69,14 +71,17 @@ type PlaceItem struct {
 	MedianNs  *uint32 `json:"median_ns"`  // null: no sample told
 	P99Ns     *uint32 `json:"p99_ns"`     // of its worst step
 	MaxNs     *uint32 `json:"max_ns"`     //
-	UsualNs   *uint32 `json:"usual_ns"`   // median; null: not known
+	UsualNs   *uint32 `json:"usual_ns"`   // median, of its node where its own is not known; null: neither is
+	State     string  `json:"state"`      // learning, doubtful or known: how far usual can be believed
 	WorstNs   *uint32 `json:"worst_ns"`   // the highest median of a step
 	SlowSteps int     `json:"slow_steps"` // steps in which half of all packets took eight times as long as usual
 	Steps     int     `json:"steps"`      // that a sample told of
 
 	times     float64 // worst to usual
-	node      uint32  // of a hop
-	slowAtEnd bool    // in the last step that a sample told of
+	held      uint32  // what it is held against; 0: nothing
+	slower    bool    // a step was as far above usual as others that are slow, but below the floor
+	floor     uint32
+	slowAtEnd bool // in the last step that a sample told of
 }
 
 // untilNow is how long before now a time ends that is about now.
@@ -276,16 +281,20 @@ func (x *Incident) addPlace(item PlaceItem) {
 	x.Coverage.Places++
 	if item.Steps > 0 {
 		x.Coverage.Told++
-		if item.UsualNs == nil {
+		switch item.State {
+		case usual.Learning.String():
 			x.Coverage.WithoutUsual++
+		case usual.Doubtful.String():
+			x.Coverage.Doubtful++
 		}
 	}
 }
 
 func (in *API) placeItem(kind, name string, p usual.Place, spans []*series.Span) PlaceItem {
-	item := PlaceItem{Place: name, Kind: kind}
 	v, _ := in.workers[0].Usual().Of(p)
-	item.UsualNs = some(v.Latency.Median, v.Latency.Known)
+	held, _ := v.Held()
+	item := PlaceItem{Place: name, Kind: kind, State: v.State.String(), held: held.Median, floor: v.Floor}
+	item.UsualNs = some(held.Median, held.Known && v.State != usual.Learning)
 	var all []series.Point
 	for _, s := range spans {
 		if l := in.workers[0].Series().Of(p, s); l != nil {
@@ -300,14 +309,14 @@ func (in *API) placeItem(kind, name string, p usual.Place, spans []*series.Span)
 		}
 		item.Steps++
 		worst = max(worst, s.Median)
-		if item.slowAtEnd = v.Latency.IsFar(s.Median); item.slowAtEnd {
+		if item.slowAtEnd = v.IsFar(s.Median); item.slowAtEnd {
 			item.SlowSteps++
 		}
+		item.slower = item.slower || held.IsAbove(s.Median)
 	}
-	item.node = uint32(p.Key[0] >> 32)
 	if whole := series.Join(all); whole.Known {
 		item.MedianNs, item.P99Ns, item.MaxNs, item.WorstNs = &whole.Median, &whole.P99, &whole.Max, &worst
-		item.times = float64(worst) / float64(max(v.Latency.Median, 1))
+		item.times = float64(worst) / float64(max(held.Median, 1))
 	}
 	return item
 }

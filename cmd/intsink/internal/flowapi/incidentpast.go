@@ -9,6 +9,7 @@ import (
 
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/engine/aside/inspect"
+	"intsink/engine/episode"
 )
 
 // addGone adds flows that a filter selects and that are in no table any more, as far as something of this time names them,
@@ -71,13 +72,19 @@ func (in *API) episodesIn(x *Incident) (all []*EpisodeItem) {
 	ended, _ := b.Ended(0)
 	for _, r := range append(ended, b.Open()...) {
 		e := NewEpisodeItem(&r)
-		if e.Begin.After(x.To) || e.End != nil && e.End.Before(x.From) || r.PeakOccupancy != 0 && !in.usualOccupancy(r.Queue).IsFuller(r.PeakOccupancy) { // else its node was slow
+		if e.Begin.After(x.To) || e.End != nil && e.End.Before(x.From) || !in.wasFull(&r) {
 			continue
 		}
 		e.Windows = nil
 		all = append(all, e)
 	}
 	return all
+}
+
+// wasFull reports whether the queue was fuller than usual in an episode, as far as packets told: else its node was slow.
+func (in *API) wasFull(r *episode.Record) bool {
+	mean, known := r.Occupancy()
+	return !known || in.usualOccupancy(r.Queue).IsFuller(mean)
 }
 
 // eachFlow shows the culprits and victims of an episode.
@@ -149,6 +156,20 @@ func (in *API) addProblems(x *Incident) {
 			x.lossNow = x.lossNow || named || passed || len(p.Place) == 0 && len(p.Evidence.Flows) >= problem.MostFlows
 		}
 	}
+}
+
+// crosses reports whether some path passes a place, by the interfaces that the place names as far as the path tells them.
+func (x *Incident) crosses(place []problem.Part) bool {
+	if !x.passes(place) || place[0].What != "node" {
+		return x.passes(place)
+	}
+	return slices.ContainsFunc(x.Paths, func(p PathItem) bool {
+		return slices.ContainsFunc(p.Nodes, func(n pathHopItem) bool {
+			return fmt.Sprint(n.Node) == place[0].ID && !slices.ContainsFunc(place[1:], func(q problem.Part) bool {
+				return q.What == "ingress" && n.Ingress != nil && fmt.Sprint(*n.Ingress) != q.ID || q.What == "egress" && n.Egress != nil && fmt.Sprint(*n.Egress) != q.ID
+			})
+		})
+	})
 }
 
 // passes reports whether some path has the node of a place, or goes from one to the other.

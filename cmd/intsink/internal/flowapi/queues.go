@@ -127,10 +127,11 @@ func (in *API) congested(q *inspect.PendingQuery, r *inspect.Row[event.Queue]) b
 	return !q.Auto() || r.Value.Occupancy == unknownValue || in.usualOccupancy(r.Key).IsFuller(r.Value.Occupancy)
 }
 
-// usualOccupancy is that of a queue.
+// usualOccupancy is what a queue's occupancy is held against.
 func (in *API) usualOccupancy(queue [2]uint64) usual.Stat {
 	v, _ := in.workers[0].Usual().Of(usual.Place{Kind: usual.Queue, Key: queue})
-	return v.Occupancy
+	_, held := v.Held()
+	return held
 }
 
 // mergeQueues takes values from the worker that saw the queue last. Episodes hold over all

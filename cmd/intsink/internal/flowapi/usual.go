@@ -17,6 +17,7 @@ type usualItem struct {
 	Occupancy    *uint32    `json:"occupancy"`
 	OccupancyP99 *uint32    `json:"occupancy_p99"`
 	Since        *time.Time `json:"since"` // when the place was seen first
+	State        string     `json:"state"` // learning, doubtful or known
 }
 
 // usualOf is what is usual at a place; of one that is not known all is null.
@@ -27,7 +28,7 @@ func (in *API) usualOf(p usual.Place) (x usualItem) {
 	v, _ := in.workers[0].Usual().Of(p)
 	x.LatencyNs, x.LatencyP99Ns = some(v.Latency.Median, v.Latency.Known), some(v.Latency.P99, v.Latency.Known)
 	x.Occupancy, x.OccupancyP99 = some(v.Occupancy.Median, v.Occupancy.Known), some(v.Occupancy.P99, v.Occupancy.Known)
-	x.Since = someTime(v.Since)
+	x.Since, x.State = someTime(v.Since), v.State.String()
 	return x
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"intsink/cmd/intsink/internal/problem"
-	"intsink/engine/usual"
 )
 
 // judge decides. Something that is wrong decides alone; that nothing is wrong is said only where everything was looked at.
@@ -25,7 +24,6 @@ func (x *Incident) judge() {
 		x.Verdict, x.Title = CannotSay, "not enough coverage to say"
 		return
 	}
-	x.Verdict, x.Title = NetworkNormal, "network normal: look at the hosts"
 	worst := &x.Places[0]
 	for i := range x.Places {
 		if x.Places[i].times > worst.times {
@@ -33,6 +31,11 @@ func (x *Incident) judge() {
 		}
 	}
 	x.say("median of a step %s at most: %s, at %s", ns(*worst.WorstNs), times(worst), worst.Place)
+	if worst.slower {
+		x.Verdict, x.At, x.Title = NetworkSlower, worst.Place, fmt.Sprintf("network slower than usual at %s, below the %s from which on you want to hear of it", worst.Place, ns(worst.floor))
+		return
+	}
+	x.Verdict, x.Title = NetworkNormal, "network normal: look at the hosts"
 	lost := "no packet lost in this time"
 	if unseen := x.Coverage.Unseen(); unseen != "" {
 		x.Title, lost = "network normal in what the sink saw: look at the hosts", "no packet lost that the sink would have seen: "+unseen
@@ -46,11 +49,14 @@ func (x *Incident) say(format string, args ...any) {
 
 // findings are what is wrong, as the headline has it: what is wrong now first, then by how bad it is.
 func (x *Incident) findings() (all []finding) {
-	x.slowNodes()
-	for _, p := range x.Problems {
-		all = append(all, x.ofProblem(p)...)
-	}
 	slow := x.slowPlaces()
+	for _, p := range x.Problems {
+		for _, f := range x.ofProblem(p) {
+			if !slices.ContainsFunc(slow, func(s finding) bool { return s.at == f.at }) {
+				all = append(all, f)
+			}
+		}
+	}
 	for _, e := range x.Episodes {
 		if node := fmt.Sprintf("node %d", e.Node); !slices.ContainsFunc(slow, func(f finding) bool { return f.at == node }) {
 			slow = append(slow, finding{verdict: NetworkSlow, at: fmt.Sprintf("queue %d of %s", e.Queue, node), over: e.End != nil && !x.isSlowNow(node)})
@@ -82,17 +88,32 @@ func (x *Incident) ofProblem(p *problem.Problem) (all []finding) {
 		if f.at != "" {
 			return []finding{f}
 		}
-	case problem.SlowHop, problem.SlowSegment:
-		if x.Coverage.Gone > 0 && x.names(p) {
-			x.say("%s: %s, %s", f.at, p.What, p.Amount())
-			f.verdict = NetworkSlow
-			if p.Value != nil && p.Usual != nil {
+	case problem.SlowHop, problem.SlowSegment, problem.QueueCongested:
+		named := x.names(p) && x.Coverage.Gone > 0 // flows that are in the table are looked at themselves
+		if !named && (f.over || !x.crosses(p.Place)) {
+			return nil
+		}
+		if named || !f.over {
+			f.verdict, f.at = NetworkSlow, placeOf(p)
+			x.say("%s", strings.TrimSuffix(fmt.Sprintf("%s: %s, %s", p.Where(), p.What, p.Amount()), ", "))
+			if named && p.Value != nil && p.Usual != nil {
 				f.times = *p.Value / max(*p.Usual, 1)
 			}
 			return []finding{f}
 		}
 	}
 	return nil
+}
+
+// placeOf is the place of a problem as places and episodes call it.
+func placeOf(p *problem.Problem) string {
+	switch last := p.Place[len(p.Place)-1]; {
+	case last.What == "queue":
+		return fmt.Sprintf("queue %s of node %s", last.ID, p.Place[0].ID)
+	case p.Place[0].What == "node":
+		return "node " + p.Place[0].ID
+	}
+	return p.Where()
 }
 
 // slowPlaces are the hops and segments that are slow, the worst first: of the ways through a node or segment, the worst stands
@@ -130,25 +151,6 @@ func (x *Incident) isSlowNow(at string) bool {
 	return x.untilNow && slices.ContainsFunc(x.Places, func(p PlaceItem) bool { return p.Place == at && p.slowAtEnd })
 }
 
-// slowNodes marks hops as slow that have no usual latency of their own, where their node has the problem slow_hop and they
-// take far longer than that problem says is usual: their flows began after the node had become slow.
-func (x *Incident) slowNodes() {
-	for _, p := range x.Problems {
-		if p.Kind != problem.SlowHop || p.Usual == nil || p.Unit != "ns" {
-			continue
-		}
-		others := usual.Stat{Known: true, Median: uint32(*p.Usual), P99: uint32(*p.Usual)}
-		for i := range x.Places {
-			h := &x.Places[i]
-			if h.Kind == "hop" && fmt.Sprint(h.node) == p.Place[0].ID && h.UsualNs == nil && h.WorstNs != nil && others.IsFar(*h.WorstNs) {
-				h.UsualNs, h.SlowSteps = &others.Median, h.Steps
-				h.slowAtEnd, h.times = true, float64(*h.WorstNs)/float64(max(others.Median, 1))
-				x.Coverage.WithoutUsual--
-			}
-		}
-	}
-}
-
 // lacks says what is missing for a verdict.
 func (x *Incident) lacks() bool {
 	c, said := &x.Coverage, len(x.Why)
@@ -169,6 +171,9 @@ func (x *Incident) lacks() bool {
 	if c.WithoutUsual > 0 {
 		x.say("of %d hops and segments nobody knows yet what is usual", c.WithoutUsual)
 	}
+	if c.Doubtful > 0 {
+		x.say("%d hops take long, and have done since the sink saw them first: whether that is as it should be nobody knows", c.Doubtful)
+	}
 	if x.Lost > 0 && x.lossNow {
 		return true // said above: where is not known
 	}
@@ -176,10 +181,13 @@ func (x *Incident) lacks() bool {
 }
 
 func times(p *PlaceItem) string {
-	if p.UsualNs == nil {
-		return "what is usual is not known"
+	switch {
+	case p.UsualNs != nil:
+		return fmt.Sprintf("%.1f x its usual %s", p.times, ns(*p.UsualNs))
+	case p.held > 0:
+		return fmt.Sprintf("what is usual is not known, %.1f x the %s of nodes like it", p.times, ns(p.held))
 	}
-	return fmt.Sprintf("%.1f x its usual %s", p.times, ns(*p.UsualNs))
+	return "what is usual is not known"
 }
 
 func ns(v uint32) string { return problem.Latency(float64(v)) }

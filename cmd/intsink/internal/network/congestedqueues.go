@@ -117,17 +117,20 @@ func (c *congested) egress() [2]uint64 {
 // noInterface is the number of an interface that is not told.
 const noInterface = 0xffff
 
-// isFull reports whether the queue is fuller than usual. Where no queue of the node tells how full it is, it is the queue's
+// isFull reports whether the queue is fuller than usual, or than queues like it where nobody knows what is. Where no queue of the node tells how full it is, it is the queue's
 // trouble if one interface has it alone, and the node's if several have it.
 func (c *congested) isFull(egresses map[uint32]int) bool {
 	if c.value.Occupancy == unknown {
 		return egresses[uint32(c.key[0]>>32)] < 2
 	}
-	most := c.value.Occupancy
+	mean := c.value.Occupancy
 	if c.record != nil {
-		most = max(most, c.record.PeakOccupancy)
+		if x, known := c.record.Occupancy(); known {
+			mean = x
+		}
 	}
-	return c.usual.Occupancy.IsFuller(most)
+	_, held := c.usual.Held()
+	return held.IsFuller(mean)
 }
 
 // queueSign is the sign of an interface's congested queues: the one with the most bytes in its episode stands for all.

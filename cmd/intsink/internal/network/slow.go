@@ -106,18 +106,37 @@ type slowNode struct {
 	worst   float64 // times as long as usual
 	latency uint32
 	usual   usual.Stat
+	like    usual.Like // what holds where usual is not known
 	since   int64
 	byQueue bool // no hop is known to be slow, only queues
 }
 
-func (n *slowNode) add(h hop, latency uint32, u usual.Stat, since int64) {
+func (n *slowNode) add(h hop, latency uint32, u usual.Stat, like usual.Like, since int64) {
 	n.hops = append(n.hops, h)
 	if n.since == 0 || since < n.since {
 		n.since = since
 	}
-	if times := float64(latency) / float64(max(u.Median, 1)); times > n.worst {
-		n.worst, n.latency, n.usual = times, latency, u
+	held := u.Median
+	if !u.Known {
+		held = like.Latency.Median
 	}
+	if times := float64(latency) / float64(max(held, 1)); times > n.worst {
+		n.worst, n.latency, n.usual, n.like = times, latency, u, like
+	}
+}
+
+// why says what a node is held against of which nobody knows what is usual.
+func (n *slowNode) why() string {
+	if n.usual.Known {
+		return ""
+	}
+	text := "slow since the sink began to see it, what is usual is not known"
+	if l := n.like; l.Latency.Known && l.Nodes > 1 {
+		text += fmt.Sprintf("; most of the %d nodes in the same place of the network take %s", l.Nodes, problem.Latency(float64(l.Latency.Median)))
+	} else if l.Latency.Known {
+		text += fmt.Sprintf("; other ways through the node take %s", problem.Latency(float64(l.Latency.Median)))
+	}
+	return text
 }
 
 // slowHops lists nodes through which packets take longer than usual, though no queue of theirs is fuller: hops that are slow,
@@ -134,14 +153,18 @@ func (x *Network) slowHops(k *Known, queues []congested, now time.Time) (all []p
 	for _, s := range k.Slow {
 		h := hopOf(s.Key)
 		if s.Kind == usual.Hop && !slices.Contains(full[h.node], h.egress) && !slices.Contains(full[h.node], noInterface) {
-			of(h.node).add(h, s.Latency, s.Usual, s.Since)
+			of(h.node).add(h, s.Latency, s.Usual, s.Like, s.Since)
 		}
 	}
 	for i := range queues {
 		q := &queues[i]
 		h := hop{uint32(q.key[0] >> 32), noInterface, uint16(q.key[0])}
 		if n := nodes[h.node]; (n == nil || n.byQueue) && q.value.Latency != unknown {
-			of(h.node).add(h, q.value.Latency, q.usual.Latency, q.value.Since)
+			u := q.usual.Latency
+			if l := &q.usual.Like; !u.Known && l.History {
+				u = l.Latency
+			}
+			of(h.node).add(h, q.value.Latency, u, q.usual.Like, q.value.Since)
 			nodes[h.node].byQueue = true
 		}
 	}
@@ -193,7 +216,7 @@ func (x *Network) slowHop(id uint32, n *slowNode, used []usual.Sight) problem.Si
 	return problem.Sign{
 		Kind: problem.SlowHop, Key: fmt.Sprintf("slow node %d", id), Subject: "network", Place: n.place(id, used), What: "packets take longer through it than usual", Over: "packets pass it as usual again",
 		Value: new(float64(n.latency)), Usual: usually(n.usual), Unit: "ns", Since: since, Settle: settle,
-		Evidence: problem.Evidence{Flows: x.slowed(since.Add(-time.Second), id)},
+		Evidence: problem.Evidence{Flows: x.slowed(since.Add(-time.Second), id), Why: n.why()},
 		Todo:     fmt.Sprintf("look at the node: its load, its buffers, its links' errors; since when, how much: intsink incident --node %d", id),
 	}
 }

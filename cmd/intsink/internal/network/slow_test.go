@@ -82,6 +82,9 @@ func congestedNow(node uint32, egress uint16, queue uint8, latency, occupancy ui
 func TestQueueOrNode(t *testing.T) {
 	known := func(hops ...usual.Slow) *Known {
 		return &Known{Slow: hops, Hops: hopsOf(hops...), Usual: func(p usual.Place) (usual.Value, bool) {
+			if p.Key[0]>>32 == 205 {
+				return usual.Value{}, false
+			}
 			return usual.Value{Latency: usual.Stat{Known: true, Median: 3000, P99: 4000}, Occupancy: usual.Stat{Known: true, Median: 40, P99: 80}}, true
 		}}
 	}
@@ -95,6 +98,7 @@ func TestQueueOrNode(t *testing.T) {
 		"two of an interface":    {queues: []inspect.Row[event.Queue]{congestedNow(302, 15, 2, 1_700_000, 9000), congestedNow(302, 15, 3, 1_700_000, 9000)}, known: known(), want: []string{"queue_congested node 302 egress 15 queue 2"}},
 		"as full as usual":       {queues: []inspect.Row[event.Queue]{congestedNow(202, 1, 0, 300_000, 50), congestedNow(202, 2, 0, 300_000, 60)}, known: known(slowHopAt(10, 202, 1, 1)), want: []string{"slow_hop node 202"}},
 		"no hop is known":        {queues: []inspect.Row[event.Queue]{congestedNow(202, 1, 0, 300_000, 50)}, known: known(), want: []string{"slow_hop node 202"}},
+		"unknown is not full":    {queues: []inspect.Row[event.Queue]{congestedNow(205, 1, 0, 300_000, 50)}, known: known(slowHopAt(10, 205, 1, 1)), want: []string{"slow_hop node 205"}},
 		"nobody tells, one":      {queues: []inspect.Row[event.Queue]{congestedNow(202, 1, 0, 300_000, unknown)}, known: known(slowHopAt(10, 202, 1, 1)), want: []string{"queue_congested node 202 egress 1 queue 0"}},
 		"nobody tells, two":      {queues: []inspect.Row[event.Queue]{congestedNow(202, 1, 0, 300_000, unknown), congestedNow(202, 2, 0, 300_000, unknown)}, known: known(slowHopAt(10, 202, 1, 1)), want: []string{"slow_hop node 202"}},
 		"somebody wrote numbers": {queues: []inspect.Row[event.Queue]{congestedNow(202, 1, 0, 300_000, 50)}, known: known(slowHopAt(10, 202, 1, 1)), wrote: true, want: []string{"queue_congested node 202 egress 1 queue 0"}},
@@ -126,7 +130,7 @@ func TestWhoFillsIt(t *testing.T) {
 	q := tables(11, nil)
 	q[0].Queues, q[0].Watches[0].Policy.Thresholds.CongestionFactor = []inspect.Row[event.Queue]{row}, 8
 	k := &Known{Episodes: b.Open(), Usual: func(usual.Place) (usual.Value, bool) {
-		return usual.Value{Latency: usual.Stat{Known: true, Median: 1700}}, true
+		return usual.Value{Latency: usual.Stat{Known: true, Median: 1700}, Occupancy: usual.Stat{Known: true, Median: 40, P99: 50}}, true
 	}}
 	l := problem.New(nil, func(_ string, p *problem.Problem) {
 		e := &p.Evidence

@@ -38,6 +38,7 @@ type Worker struct {
 	Backwards  int          // packets with an earlier time than one before them
 	Unmarked   *Unmarked    // whoever reads the capture shows it each frame
 	look       *NetworkLook // nil: nobody looks
+	compared   int64        // when places were last compared
 }
 
 // WarnLeaked says that mbufs did not return to their pools, which is a fault of intsink: what was found is right nevertheless.
@@ -143,6 +144,10 @@ func (r *Worker) tick(now int64) {
 	r.Now = now
 	r.Tick(now)
 	r.Drain()
+	if now >= r.compared+lookEvery {
+		r.compared = now
+		r.Usual().Slow(now) // what places that are not known yet are held against: a look takes longer where packets are few
+	}
 	if r.look != nil {
 		r.look.pass()
 	}

@@ -105,15 +105,16 @@ func (l *NetworkLook) End() {
 // unknown says of what nobody can tell whether it was wrong, for want of time, of latencies or of packets.
 func (w *Worker) unknown(stands bool) string {
 	usually := w.Usual()
-	hops, _ := usually.Places(usual.Hop)
-	_, _, enough := usually.Typical(usual.Hop)
+	learning, doubtful, hops := usually.Believed(usual.Hop)
 	switch {
 	case stands:
 		return "all packets have the same time, so that nobody can tell what changed"
-	case enough == 0:
+	case learning == hops:
 		return fmt.Sprintf("nobody can tell what is slow: no hop told %d latencies in the samples that are taken of packets, so that none has a usual one", usual.Few)
-	case enough < hops:
-		return fmt.Sprintf("of %d of %d hops nobody can tell whether they are slow: fewer than %d of their packets were among the samples", hops-enough, hops, usual.Few)
+	case learning > 0:
+		return fmt.Sprintf("of %d of %d hops nobody can tell whether they are slow: fewer than %d of their node's packets were among the samples, or it has been slow since the begin", learning, hops, usual.Few)
+	case doubtful > 0:
+		return fmt.Sprintf("%d of %d hops take long, and have done since the begin: whether that is as it should be nobody can tell", doubtful, hops)
 	}
 	return ""
 }
