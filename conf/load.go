@@ -87,6 +87,15 @@ func ParseAgain(name string, files []Source, old *Config, env func(name string) 
 	return read(f, m)
 }
 
+// ParseRemote is ParseAgain for files of who may not choose which files this process reads: it reads those alone that old names, too.
+func ParseRemote(name string, files []Source, old *Config, env func(name string) (value string, ok bool)) (*Config, *Diagnostics) {
+	m := thisMachine()
+	m.known, m.lookup, m.files = old.known, nil, &old.Names
+	f := schema.NewFiles(name, files)
+	f.Env = env
+	return read(f, m)
+}
+
 // known returns the addresses that c has resolved a host name to: of IPv4 and of IPv6, where its collectors send
 // from both.
 func (c *Config) known(host string) (all []netip.Addr) {
@@ -106,6 +115,7 @@ type machine struct {
 	lookup    lookupFunc                     // nil: host names stay without an address
 	known     func(host string) []netip.Addr // addresses that are not looked up again; may be nil
 	elsewhere bool                           // the file may be for another machine
+	files     *Names                         // names the files that may be read; nil: all may
 }
 
 func parse(filename string, src []byte, m machine) (*Config, *Diagnostics) {
@@ -118,7 +128,9 @@ func read(f *schema.File, m machine) (*Config, *Diagnostics) {
 	if !d.Parse(func(v schema.Visitor) { visitConfig(v, c) }) {
 		return nil, d.Done()
 	}
-	c.Names.Read(d.File, "")
+	if m.files == nil || c.Names.File == m.files.File && c.Names.Hosts == m.files.Hosts {
+		c.Names.Read(d.File, "")
+	}
 	d.defaultLcores(c, m)
 	resolveCollectors(c, m)
 	d.profileFragment(c)

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -147,5 +148,43 @@ func TestProfileOfOtherCollectors(t *testing.T) {
 		if c, d := parse("test.hcl", []byte(src), fakeMachine()); c == nil || len(d.Warnings) != want {
 			t.Errorf("%q: %v, warnings %v, want %d", metadata, d.Err(), diagText(d.Warnings), want)
 		}
+	}
+}
+
+// TestRemoteReadsNoFiles: who sends a configuration over TCP chooses no file that is read; those in force are.
+func TestRemoteReadsNoFiles(t *testing.T) {
+	b, err := os.ReadFile("examples/minimal.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := string(b)
+	secret := filepath.Join(t.TempDir(), "shadow")
+	if err := os.WriteFile(secret, []byte("root:$6$secret:1:0:9:7:::\n10.0.0.9 own-host\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old, d := Parse("old.hcl", []byte(base+fmt.Sprintf("\nnames { hosts = %q }\n", secret)))
+	if old == nil || len(old.Names.HostNames) == 0 {
+		t.Fatalf("%+v", d)
+	}
+	for _, block := range []string{"file = %q", "hosts = %q", "file = %q\n hosts = \"/etc/hosts\""} {
+		for _, path := range []string{secret, secret + ".missing"} {
+			text := base + "\nnames {\n " + fmt.Sprintf(block, path) + "\n}\n"
+			if strings.HasPrefix(block, "hosts") && path == secret {
+				continue // the one in force
+			}
+			c, d := ParseRemote("new.hcl", []Source{{Name: "new.hcl", Text: []byte(text)}}, old, func(string) (string, bool) { return "", false })
+			var said strings.Builder
+			d.WriteTo(&said)
+			if c == nil || len(c.Names.HostNames) != 0 || strings.Contains(said.String(), "names:") || strings.Contains(said.String(), "secret") {
+				t.Errorf("%s: %v\n%s", text, c == nil, said.String())
+			}
+			if c != nil && len(Diff(old, c)) == 0 {
+				t.Error("that other files are named is no change")
+			}
+		}
+	}
+	same := base + fmt.Sprintf("\nnames { hosts = %q }\n", secret)
+	if c, _ := ParseRemote("new.hcl", []Source{{Name: "new.hcl", Text: []byte(same)}}, old, nil); c == nil || len(c.Names.HostNames) == 0 {
+		t.Error("the file in force is not read")
 	}
 }

@@ -152,11 +152,10 @@ func (a *Appliance) parse(q *control.Request, old *conf.Config) (*conf.Config, *
 	for i, f := range q.Files {
 		files[i] = conf.Source{Name: f.Name, Text: []byte(f.Text)}
 	}
-	env := os.LookupEnv
 	if q.Remote {
-		env = a.knownVariable
+		return conf.ParseRemote(q.Name, files, old, a.knownVariable)
 	}
-	return conf.ParseAgain(q.Name, files, old, env)
+	return conf.ParseAgain(q.Name, files, old, os.LookupEnv)
 }
 
 // knownVariable is os.LookupEnv for the variables that the sink's own files name. Others are

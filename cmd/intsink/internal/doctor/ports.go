@@ -98,7 +98,7 @@ func kernelInterfaces(h *host, c *conf.Config) (all []Finding) {
 		mtu, found := h.number(dir, "mtu")
 		if !found {
 			if pid := h.elsewhere(); pid != "" {
-				all = append(all, fault(byHand("nsenter -t "+pid+" -m -n intsink doctor --config FILE"), "port %q: there is no interface %s in this network namespace; the sink that runs (pid %s) is in another one: ask there", p.Name, name, pid))
+				all = append(all, fault(byHand(`nsenter -t `+pid+` -n unshare -m sh -c "mount -t sysfs sysfs /sys && intsink doctor --config FILE"`), "port %q: there is no interface %s in this network namespace; the sink that runs (pid %s) is in another one: ask there", p.Name, name, pid))
 				continue
 			}
 			all = append(all, fault("ip -br link", "port %q: there is no interface %s", p.Name, name))
