@@ -13,10 +13,11 @@ import (
 )
 
 // write puts every part into a folder of the archive. It returns the parts that are missing with
-// the reason, which it writes in place of the part.
+// the reason, which it writes in place of the part. No part says who talks to whom.
 func write(ctx context.Context, w io.Writer, folder string, parts []part, now time.Time) (missing []string, err error) {
 	zip := gzip.NewWriter(w)
 	archive := tar.NewWriter(zip)
+	flows := anonymous{}
 	for _, p := range parts {
 		name := p.name
 		content, problem := p.make(ctx)
@@ -25,6 +26,7 @@ func write(ctx context.Context, w io.Writer, folder string, parts []part, now ti
 			missing = append(missing, name+": "+first)
 			name, content = name+".missing", []byte(problem.Error()+"\n")
 		}
+		content = flows.text(content)
 		h := &tar.Header{Name: path.Join(folder, name), Mode: 0o600, Size: int64(len(content)), ModTime: now.UTC()}
 		if err := archive.WriteHeader(h); err != nil {
 			return nil, err

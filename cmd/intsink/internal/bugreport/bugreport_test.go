@@ -152,3 +152,25 @@ func staysOut(t *testing.T, text string) {
 		}
 	}
 }
+
+// TestNoFlowIsNamed: a flow has one number in all parts, and neither its addresses nor its ports stand anywhere.
+func TestNoFlowIsNamed(t *testing.T) {
+	makes := func(text string) func(context.Context) ([]byte, error) {
+		return func(context.Context) ([]byte, error) { return []byte(text), nil }
+	}
+	var out bytes.Buffer
+	_, err := write(context.Background(), &out, "x", []part{
+		{"status.json", makes(`{"flow": "udp:10.2.0.19:40055-10.3.2.12:8000", "why": "filled by tcp:[2001:db8::1]:7-[2001:db8::2]:8@vni5000, icmp:10.0.0.1-10.1.0.1"}`)},
+		{"log.txt", makes(`time=2026-11-22T06:30:00 flow=udp:10.2.0.19:40055-10.3.2.12:8000 flow2=89:10.0.0.1-224.0.0.5 listen=127.0.0.1:9465 collector=192.0.2.10:8555 mac=02:00:00:00:00:01`)},
+	}, now)
+	files := open(t, &out, "x")
+	want := map[string]string{
+		"status.json": `{"flow": "flow-1", "why": "filled by flow-2, flow-3"}`,
+		"log.txt":     `time=2026-11-22T06:30:00 flow=flow-1 flow2=flow-4 listen=127.0.0.1:9465 collector=192.0.2.10:8555 mac=02:00:00:00:00:01`,
+	}
+	for name, text := range want {
+		if files[name] != text || err != nil {
+			t.Errorf("%s: %s, want %s (%v)", name, files[name], text, err)
+		}
+	}
+}
