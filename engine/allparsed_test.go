@@ -18,6 +18,7 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/stage/tonetwork"
 	"intsink/engine/watch"
+	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/flows"
@@ -85,6 +86,7 @@ func everyMarking() inthdr.Config {
 	return inthdr.Config{
 		UDPPort: &port, GREProtocol: &gre, VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82},
 		Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}, Version2: true, Domains: []inthdr.Domain{d},
+		IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9},
 	}
 }
 
@@ -160,6 +162,9 @@ func anyFrame(t *testing.T, r *rand.Rand, nested [][]byte) []byte {
 		if r.IntN(50) == 0 {
 			hops[i].LatencyNs, hops[i].QueueOccupancy = 100_000, 5000
 		}
+	}
+	if r.IntN(4) == 0 {
+		source = anyIFA(r)
 	}
 	out, err := source.Insert(orig, hops)
 	if err != nil {

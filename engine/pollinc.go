@@ -10,7 +10,6 @@ import (
 	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/fast"
-	"intsink/engine/wire/inthdr"
 )
 
 // inC is a Queue that loops in C can use by themselves, as ethdev.Queue is: its methods in Go are passed by
@@ -76,8 +75,7 @@ func (w *Worker) countInC(l *fast.Loop) {
 		passed, c := l.Passed(i), w.links[i].Counters
 		c.Direction[burst.ToHost].Received += passed.Received
 		c.Direction[burst.ToHost].Forwarded += passed.Forwarded
-		c.INT[inthdr.MX] += passed.MX
-		c.INT[inthdr.MD] += passed.WithINT - passed.MX
+		c.CountTypes(passed.WithINT, passed.Types)
 		withINT += int(passed.WithINT)
 	}
 	w.stages.turns.Count(withINT)

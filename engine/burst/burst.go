@@ -192,14 +192,14 @@ func (b *Burst) Complete(j uint8) {
 		m := b.Vec[i]
 		f := Headers(m)
 		b.Fast.Fill(b.Fast.Template[j], f, m.PktLen(), &b.Layers[i], &b.Info[i], &b.Outers[i])
+		b.Link.Locator.Again(f, &b.Info[i])
 	}
 }
 
 // CountINT counts the INT packets of the burst, but for others, which are counted already.
 func (b *Burst) CountINT(others int) {
 	c, f := b.Link.Counters, b.Fast
-	c.INT[inthdr.MX] += uint64(f.MX)
-	c.INT[inthdr.MD] += uint64(f.Len() - others - int(f.MX))
+	c.CountTypes(uint64(f.Len()-others), f.Types)
 }
 
 // pullupLen is how much of a chained packet is made contiguous when its first

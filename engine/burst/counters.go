@@ -4,6 +4,7 @@ package burst
 
 import (
 	"intsink/engine/event"
+	"intsink/engine/fast"
 	"intsink/engine/metric"
 	"intsink/engine/wire/inthdr"
 )
@@ -52,6 +53,13 @@ type Counters struct {
 	INT       [inthdr.NumTypes]uint64   // sound INT packets from the network side, by type
 	Flagged   [NumFlags]uint64          // INT packets from the network side with a flag that says that their stack lacks hops
 	Malformed [inthdr.NumReasons]uint64 // unsound, or sound with contents that contradict themselves
+}
+
+// CountTypes counts n packets with INT by their types: all but these are of INT-MD.
+func (c *Counters) CountTypes(n uint64, t fast.Types) {
+	c.INT[inthdr.MX] += t.MX()
+	c.INT[inthdr.IFA] += t.IFA()
+	c.INT[inthdr.MD] += n - t.MX() - t.IFA()
 }
 
 // CountFlags counts the flags of a packet.

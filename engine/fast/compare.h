@@ -128,6 +128,42 @@ static inline __attribute__((always_inline)) bool same_hops(const struct fast_fl
 #endif
 }
 
+// bits_of is a value of a hop of IFA, all ones where it has none.
+static inline uint32_t bits_of(const struct fast_bits *b, const uint8_t *hop)
+{
+	return b->mask ? (be32(hop + b->at) >> b->shift) & b->mask : UINT32_MAX;
+}
+
+// hops_of_ifa are hops of IFA as those of INT: node, interfaces, latency and queue. Packets with IFA have fast_template.stack
+// from before on, and what reads a hop may read some bytes in front of it.
+struct hops_of_ifa {
+	uint8_t before[32], hops[16 * 16];
+};
+
+static inline void store32(uint8_t *p, uint32_t v)
+{
+	v = __builtin_bswap32(v);
+	memcpy(p, &v, sizeof v);
+}
+
+// translate is ifa.Values.Put for each hop, and tells whether a latency cannot be.
+static __attribute__((noinline)) bool translate(const struct fast_template *t, const uint8_t *f, struct hops_of_ifa *out)
+{
+	const uint8_t *hop = f + t->ifa_stack;
+	uint8_t *to = out->hops;
+	bool odd = false;
+	memset(out->before, 0, sizeof out->before);
+	for (uint32_t i = 0; i < t->all_hops && i < 16; i++, hop += t->ifa_len, to += 16) {
+		const uint32_t latency = bits_of(&t->ifa_latency, hop), occupancy = bits_of(&t->ifa_occupancy, hop);
+		odd |= latency > t->ifa_longest;
+		store32(to, bits_of(&t->ifa_node, hop));
+		store32(to + 4, bits_of(&t->ifa_ingress, hop) << 16 | bits_of(&t->ifa_egress, hop));
+		store32(to + 8, latency);
+		store32(to + 12, bits_of(&t->ifa_queue, hop) << 24 | (occupancy < 0xffffff ? occupancy : t->ifa_occupancy.mask ? 0xfffffe : 0xffffff));
+	}
+	return odd;
+}
+
 // egress_of is the node of a hop with its egress interface, 65535 where it has none, in the places that they have in
 // the first eight bytes of a hop, as a load finds them.
 static inline uint64_t egress_of(const struct fast_template *t, const uint8_t *hop)
@@ -438,6 +474,40 @@ static inline __attribute__((always_inline)) bool no_event(const struct fast_sta
 	if (unlikely(b->hot) && p->fabric && !no_episode(b, t, p, f))
 		return false;
 	return !p->link || (likely(!t->narrow) && (likely(links_known(b, t, f, s->tick)) || !t->links || find_links(s, b, t, p, f)));
+}
+
+// no_event_of_ifa is no_event for a packet with IFA. Without more, its hops are compared where they stand.
+static inline __attribute__((always_inline)) bool no_event_of_ifa(const struct fast_state *s, const struct fast_template *t, const struct limits *l, const struct fast_flow *w, const uint8_t *f, const bool more)
+{
+#ifdef FAST_AVX2
+	if (!more) {
+		const struct fast_policy *p = l->policy;
+		const uint8_t *hop = f + t->ifa_stack;
+		const uint32_t step = t->ifa_len;
+		int64_t at = t->known;
+		const uint8_t *end = (const uint8_t *)w->hops - at;
+		const __m128i front = _mm_loadu_si128((const __m128i *)t->ifa_lanes[0]), back = _mm_loadu_si128((const __m128i *)t->ifa_lanes[1]);
+		const __m128i mask = _mm_loadu_si128((const __m128i *)t->ifa_mask);
+		__m128i worst = l->limit, all = _mm_setzero_si128();
+		do {
+			__m128i x = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)hop), front);
+			x = _mm_and_si128(_mm_or_si128(x, _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(hop + 4)), back)), mask);
+			hop += step;
+			all = _mm_add_epi64(all, x);
+			x = _mm_add_epi32(_mm_sub_epi32(x, _mm_loadu_si128((const __m128i *)(end + at))), l->add);
+			worst = _mm_max_epu32(worst, x);
+			in_vector(worst);
+			at += sizeof w->hops[0];
+		} while (at < 0);
+		worst = _mm_xor_si128(worst, l->limit);
+		if (!_mm_testz_si128(worst, worst))
+			return false;
+		const uint64_t sum = (uint64_t)_mm_extract_epi64(all, 1);
+		return sum <= p->most_together && sum - w->end_ref + p->end <= p->end_twice; // else the general path asks
+	}
+#endif
+	struct hops_of_ifa room;
+	return !translate(t, f, &room) && no_event(s, t, l, w, room.before, more);
 }
 
 #endif

@@ -106,6 +106,12 @@ struct fast_patch {
 
 enum { FAST_INT, FAST_NOT_INT };
 
+// Bits of a hop: four bytes from at on as a number, less its last bits, under mask. mask is zero where there is no such value.
+struct fast_bits {
+	uint16_t at, shift;
+	uint32_t mask;
+};
+
 // A shape with one INT header: what is in a packet, where.
 struct fast_template {
 	// What recognises it, and makes the key.
@@ -159,7 +165,7 @@ struct fast_template {
 	struct fast_edit edit[FAST_EDITS];
 	// For the general path.
 	uint8_t sound;      // nothing is wrong with such packets, and they are to be forwarded
-	uint8_t mx;         // INT-MX: no node adds metadata
+	uint8_t pad;
 	uint8_t facts;      // facts_of can tell them
 	uint8_t inside;     // the flow is inside of a tunnel
 	uint16_t all_hops;  // hops, if they are compared by the general path only
@@ -172,10 +178,24 @@ struct fast_template {
 	uint8_t latency; // in a hop; 0: not there
 	uint8_t by_buffer; // queue is where the buffer stands: INT says nothing of the queue
 	uint8_t path;    // path_hops of flows that are on the path of such packets
+	uint64_t types;  // what it adds to fast_state.types
+	// IFA: hops of another layout, which translated makes hops of, and two parts that go.
+	uint8_t ifa;
+	uint8_t ifa_pieces;   // of 32 bytes, between the two parts
+	uint16_t ifa_patches; // of patch
+	uint16_t ifa_second;  // where the second part begins
+	uint16_t ifa_stack, ifa_len; // where the hops stand, and the bytes of one
+	uint32_t ifa_longest;        // residence time that can be
+	struct fast_bits ifa_node, ifa_ingress, ifa_egress, ifa_latency, ifa_queue, ifa_occupancy;
+	uint8_t ifa_lanes[2][16]; // as lanes, of the 16 bytes that a hop begins with, and of those from 4 on
+	uint8_t ifa_mask[16];     // of both together
 };
 
 // Flags of a path, beside the number of its hops (flows.Flow.PathHops).
 enum { FAST_NODES_ALONE = 0x40, FAST_NO_LATENCY = 0x80 };
+
+// FAST_IFA is set in fast_template.in_flow of packets with IFA and in no flow: the loops for INT alone end there.
+#define FAST_IFA (UINT64_C(0x20) << 48)
 
 // FAST_BY_QUEUE is above any sum of latencies that is compared.
 #define FAST_BY_QUEUE (UINT64_C(1) << 40)
@@ -344,10 +364,9 @@ struct fast_state {
 	int64_t wall;      // what now lacks to be the wall clock's
 	uint64_t facts_key; // of the hash of facts, odd
 	uint32_t asks;     // facts that watches ask for
-	uint32_t mx;       // packets of INT-MX that were passed
-	uint64_t numbered; // not zero: a template has a sequence number
 	uint32_t link_number; // of the link that the burst came by, from 1 on
-	uint32_t pad2;
+	uint64_t types;    // packets that were passed: of INT-MX, and, times 1 << 32, with IFA
+	uint64_t numbered; // not zero: a template has a sequence number
 
 	// What was found: at[:ints] are places in vec, everything below is by those.
 	uint32_t ints;
@@ -390,7 +409,7 @@ struct fast_queue {
 struct fast_link_ends {
 	struct fast_queue network, host;
 	uint64_t received, forwarded;
-	uint64_t with_int, mx; // with INT, and those of INT-MX
+	uint64_t with_int, types; // with INT; of INT-MX and with IFA, as in fast_state
 	uint64_t state;    // struct fast_state that has its templates
 	uint64_t plain;    // all ones: packets without INT are for Go, too; or zero
 };

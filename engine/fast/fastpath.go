@@ -102,7 +102,7 @@ func (p *Path) Receive(b *Burst) {
 	p.prepare(b)
 	p.vec, p.n, p.now = b.Vec, uint32(b.N), b.Now
 	p.tick, p.refresh = flows.Tick(b.Now), uint32(b.Now>>flows.RefreshShift)
-	p.look, p.MX, p.linkNumber = b.Look, 0, uint32(b.Link+1)
+	p.look, p.Types, p.linkNumber = b.Look, 0, uint32(b.Link+1)
 	p.deferred, p.Samples, p.Met, p.Kept, p.Missing, p.fresh = 0, 0, 0, 0, 0, 0
 	if p.until != 0 && (p.parseAll || p.skip()) {
 		p.allUnknown()

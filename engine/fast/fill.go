@@ -27,7 +27,9 @@ func (p *Path) Fill(at uint8, f []byte, pktLen int, l *packet.Layers, i *inthdr.
 		o[d].Refresh(f, pktLen)
 	}
 	i.Size = uint16(pktLen) - i.Removed
-	i.RemainingHops = f[i.Shim+inthdr.ShimLen+3]
+	if i.Marking != inthdr.ByIFA {
+		i.RemainingHops = f[i.Shim+inthdr.ShimLen+3]
+	}
 	if i.Format == inthdr.Format2016 { // Total Hop Count, which is the same in all, of Max Hop Count
 		i.RemainingHops = f[i.Shim+inthdr.ShimLen+2] - i.RemainingHops
 	}

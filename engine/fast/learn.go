@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 
+	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
 	"intsink/flows"
@@ -20,6 +21,9 @@ type Parsed struct {
 	Layout *inthdr.Layout // of one hop
 	Outers *inthdr.Outers
 
+	IFA     *ifa.Layout // of all hops of a packet with IFA; nil: they have not one
+	Longest uint32      // residence time that can be
+
 	Inner *flows.Key // the packet's key, where flows are told apart by what is in tunnels; else nil
 
 	NumberAt, NumberLen int // where its sequence number stands; NumberLen 0: it has none
@@ -28,6 +32,9 @@ type Parsed struct {
 // cast makes the template of a packet with INT-MD or INT-MX: false where no template can be made.
 func (m *draft) cast(p *Parsed) bool {
 	l, i := p.Layers, p.Info
+	if i.Marking == inthdr.ByIFA {
+		return m.castIFA(p)
+	}
 	if !m.refuse(i.Edit&^inthdr.KeepChecksum != 0 || i.Type == inthdr.Destination || i.End-i.Start != i.Removed || i.Removed < inthdr.ShimLen || i.Removed%4 != 0 ||
 		int(i.Shim)+inthdr.ShimLen+i.Format.HeaderLen() > len(m.b) || i.Hops > flows.MaxHops && i.Common || m.marks.Probe && (i.Depth > 0 || i.Marking > inthdr.ByProbeMarker)) {
 		return false
@@ -178,7 +185,7 @@ func (m *draft) restoreIP(l *packet.Layers, i *inthdr.Info) (add uint32) {
 			m.addEdit(int(l.L3), 0x3ff0, uint16(i.DSCP>>2)|uint16(i.DSCP<<6)<<8)
 		}
 	}
-	if i.NPT != 2 {
+	if i.NPT != 2 && i.Marking != inthdr.ByIFA {
 		return add
 	}
 	at, proto := int(l.ProtoAt), i.Orig&0xff
@@ -260,6 +267,8 @@ func lengthAt(i *inthdr.Info) int {
 	switch {
 	case i.Marking == inthdr.ByGeneve:
 		return int(i.Shim) + 3
+	case i.Marking == inthdr.ByIFA:
+		return int(i.Stack) - 1
 	case i.Format != inthdr.Format2:
 		return int(i.Shim) + 2
 	}
@@ -269,7 +278,15 @@ func lengthAt(i *inthdr.Info) int {
 // finish makes the shape and the blocks, of a packet with INT if there is an i, and tells
 // whether the draft is good.
 func (m *draft) finish(p *shape, lengthAt int, i *inthdr.Info) bool {
-	if m.shapeOf(p, lengthAt); i != nil {
+	m.shapeOf(p, lengthAt)
+	switch {
+	case i == nil:
+	case i.Marking == inthdr.ByIFA:
+		p.variantMask, p.variantBy = 0xff, 1<<55
+		m.flags()
+		m.plan()
+		m.planIFA()
+	default:
 		p.variantsBy(int(i.Shim) + inthdr.ShimLen + bitmapAt - lengthAt)
 		m.header(i)
 		m.flags()

@@ -15,7 +15,10 @@ import (
 // hops adds the place of the hops, and the offset of each value in them, to the template.
 func (m *draft) hops(i *inthdr.Info, l *inthdr.Layout) {
 	t := &m.t
-	t.hops, t.inFlow, t.mx = noHops, noHops<<pathHops, bit(i.Type == inthdr.MX)
+	t.hops, t.inFlow = noHops, noHops<<pathHops
+	if i.Type == inthdr.MX {
+		t.types = oneMX
+	}
 	if !i.Common || i.HopLen > longestCompared {
 		t.sound = bit(i.Hops == 0 && i.Reason == inthdr.ReasonNone && !i.Discard && !i.HopExceeded && !i.MTUExceeded)
 		return

@@ -33,7 +33,8 @@ type Ends struct {
 // Passed are packets of bursts from the network that Go has not seen.
 type Passed struct {
 	Received, Forwarded uint64
-	WithINT, MX         uint64 // with INT, and those of INT-MX
+	WithINT             uint64
+	Types               Types // of those with INT
 }
 
 // end is a link in a Loop.

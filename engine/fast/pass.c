@@ -180,7 +180,7 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 	if (s->keep & FAST_ASK && (!t->facts || facts_of(s, t, f) != w->facts))
 		return GENERAL_DEFER;
 	if (watch == FAST_NO_WATCH) {
-		s->mx += t->mx;
+		s->types += t->types;
 		return GENERAL_NO_WATCH;
 	}
 	const struct fast_policy *p = &b->policies[watch];
@@ -190,6 +190,12 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 	struct windows v = {.end = w->end_window, .change = false};
 	memcpy(v.hops, w->windows, sizeof v.hops);
 	bool met = false;
+	struct hops_of_ifa room;
+	if (t->ifa && t->all_hops) {
+		if (translate(t, f, &room))
+			return GENERAL_DEFER;
+		f = room.before;
+	}
 	if (t->all_hops) {
 		if (!same_path(w, t, f) || !latencies_pass(s, w, t, p, f, &v))
 			return GENERAL_DEFER;
@@ -210,7 +216,7 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 	}
 	if (v.change)
 		set_windows(w, &v);
-	s->mx += t->mx;
+	s->types += t->types;
 	if (met) {
 		s->met |= UINT64_C(1) << j;
 		s->full_hops[j] = full_hops(b, t, p, f);
@@ -326,13 +332,14 @@ static inline void take_in(struct fast_flow *w, const struct fast_template *t, c
 		shift_windows(w, t->all_hops);
 }
 
-// pass_packets is fast_pass from packet j on; it returns how far it came. The compiler makes two loops of it:
+// pass_packets is fast_pass from packet j on; it returns how far it came. The compiler makes four loops of it. Without ifa it
+// ends at the first packet with IFA.
 // more: a watch asks for more than paths and latencies of hops, or for facts; nodes have a unit of latency; packets
 // keep their INT or have sequence numbers. Each hop's queue, utilization and latency are compared with thresholds,
 // too, latencies are multiplied, links are looked up, numbers and facts of the packet are read.
 // Without more, 40 instructions a packet less, it ends at the first packet of a flow with windows, and where a queue is
 // suspected of congestion, or in an episode: with more it goes on from there.
-static inline __attribute__((always_inline)) size_t pass_packets(struct fast_state *s, size_t j, const bool more)
+static inline __attribute__((always_inline)) size_t pass_packets(struct fast_state *s, size_t j, const bool more, const bool ifa)
 {
 	struct fast_mbuf *const *vec = (struct fast_mbuf *const *)s->vec;
 	struct limits l = {0};
@@ -357,9 +364,11 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 			s->flowless |= UINT64_C(1) << j;
 			continue;
 		}
-		uint64_t bound = load64((const uint8_t *)w + offsetof(struct fast_flow, bound)) ^ t->in_flow;
+		uint64_t bound = load64((const uint8_t *)w + offsetof(struct fast_flow, bound)) ^ (ifa ? t->in_flow & ~FAST_IFA : t->in_flow);
 		uint64_t other = (bound ^ l.state) & l.mask;
 		if (unlikely(other)) {
+			if (!ifa && t->ifa)
+				break;
 			const uint64_t minor = FAST_UNSETTLED | FAST_PATH_HOPS;
 			if (other & ~minor && (other = use(&l, s, bound)) & ~minor)
 				goto general;
@@ -372,15 +381,19 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 		uint8_t *f = m->buf_addr + m->data_off;
 		if (more && unlikely(other | asks) && ((other && !is_expected(w, t, l.policy, f)) || (asks && (!t->facts || facts_of(s, t, f) != w->facts))))
 			goto general;
-		if (unlikely(!no_event(s, t, &l, w, f, more)))
+		if (unlikely(!(ifa && t->ifa ? no_event_of_ifa(s, t, &l, w, f, more) : no_event(s, t, &l, w, f, more))))
 			goto general;
 		if (unlikely(!count(w, m->pkt_len - t->removed)))
 			goto defer;
 		w->path_seen = tick;
+		if (ifa)
+			s->types += t->types;
 		if (more && unlikely(other))
 			take_in(w, t, l.policy, f);
 		if (unlikely(--l.policy->sample_left == 0) && is_sample(l.policy, s->hashes[j]))
 			s->samples |= UINT64_C(1) << j;
+		else if (ifa && t->ifa && likely(strips))
+			strip_ifa(m, f, t);
 		else if (likely(strips))
 			strip(m, f, t);
 		continue;
@@ -399,19 +412,46 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 	return j;
 }
 
-static __attribute__((noinline)) void pass_with_more(struct fast_state *s, size_t from)
+static __attribute__((noinline)) size_t pass_with_more(struct fast_state *s, size_t from)
 {
-	pass_packets(s, from, true);
+	return pass_packets(s, from, true, false);
+}
+
+static __attribute__((noinline)) size_t pass_with_ifa(struct fast_state *s, size_t from)
+{
+	return pass_packets(s, from, false, true);
+}
+
+static __attribute__((noinline)) void pass_with_all(struct fast_state *s, size_t from)
+{
+	pass_packets(s, from, true, true);
+}
+
+// is_quiet_burst tells whether the loops without more may be used.
+static inline bool is_quiet_burst(const struct fast_state *s)
+{
+	const struct fast_view *b = (const struct fast_view *)s->view;
+	return !(b->more || b->hot || s->numbered || s->keep) && s->strip;
+}
+
+// pass_rest passes the packets from one on that the first loop has left.
+static __attribute__((noinline)) void pass_rest(struct fast_state *s, size_t from)
+{
+	if (is_quiet_burst(s) && s->templates[s->template[from]].ifa)
+		from = pass_with_ifa(s, from);
+	if (from < s->ints)
+		from = pass_with_more(s, from);
+	if (from < s->ints)
+		pass_with_all(s, from);
 }
 
 // pass_from passes the packets from one on.
 static __attribute__((noinline)) void pass_from(struct fast_state *s, size_t from)
 {
-	const struct fast_view *b = (const struct fast_view *)s->view;
-	if (!(b->more || b->hot || s->numbered || s->keep) && s->strip)
-		from = pass_packets(s, from, false);
+	if (is_quiet_burst(s))
+		from = pass_packets(s, from, false, false);
 	if (unlikely(from < s->ints))
-		pass_with_more(s, from);
+		pass_rest(s, from);
 }
 
 // pass_until_look passes the packets in front of the one that is looked at, and returns how many they are. They are any
@@ -444,7 +484,7 @@ void fast_strip(struct fast_state *s, uint64_t which)
 static __attribute__((noinline)) void pass_flowless(struct fast_state *s)
 {
 	for (uint64_t left = s->flowless; left; left &= left - 1)
-		s->mx += s->templates[s->template[__builtin_ctzll(left)]].mx;
+		s->types += s->templates[s->template[__builtin_ctzll(left)]].types;
 	if (s->strip)
 		fast_strip(s, s->flowless);
 }
@@ -474,14 +514,14 @@ static __attribute__((noinline)) void strip_unwatched(struct fast_state *s)
 {
 	const uint32_t n = s->ints;
 	bool sound = s->strip;
-	uint32_t mx = 0;
+	uint64_t types = 0;
 	for (uint32_t j = 0; j < n; j++) {
 		const struct fast_template *t = &s->templates[s->template[j]];
 		sound &= t->sound;
-		mx += t->mx;
+		types += t->types;
 	}
 	if (sound) {
-		s->mx = mx;
+		s->types = types;
 		fast_strip(s, UINT64_MAX >> (FAST_BURST - n));
 		return;
 	}

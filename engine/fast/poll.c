@@ -56,7 +56,7 @@ static bool is_done(struct fast_loop *l, struct fast_link_ends *k, uint32_t n)
 	s->tick = (uint32_t)(l->now >> FAST_TICK_SHIFT);
 	s->refresh = (uint32_t)(l->now >> FAST_REFRESH_SHIFT);
 	s->look = l->look <= 0 && l->now >= l->look_at ? l->look_from : 0;
-	s->mx = s->deferred = 0;
+	s->types = s->deferred = 0;
 	s->samples = s->met = s->kept = 0;
 	fast_receive(s);
 	if (unlikely(s->unknown | s->missing | s->samples | s->kept | s->deferred | (k->plain & (n - s->ints)))) {
@@ -68,7 +68,7 @@ static bool is_done(struct fast_loop *l, struct fast_link_ends *k, uint32_t n)
 	l->look -= s->ints;
 	k->received += n;
 	k->with_int += s->ints;
-	k->mx += s->mx;
+	k->types += s->types;
 	return true;
 }
 

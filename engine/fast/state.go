@@ -147,8 +147,8 @@ type Template struct {
 	edit    [maxEdits]edit
 
 	// For the general path.
-	sound      uint8  // nothing is wrong with such packets, and they are to be forwarded
-	mx         uint8  // INT-MX: no node adds metadata
+	sound      uint8 // nothing is wrong with such packets, and they are to be forwarded
+	_          uint8
 	facts      uint8  // factsOf can tell them
 	inside     uint8  // the flow is inside of a tunnel
 	allHops    uint16 // hops, if they are compared by the general path only
@@ -162,7 +162,46 @@ type Template struct {
 	latency    uint8 // in a hop; 0: not there
 	byBuffer   uint8 // queue is where the buffer stands
 	path       uint8 // flows.Flow.PathHops of flows that are on the path of such packets
+	types      Types // what it adds to State.Types
+
+	// IFA: hops of another layout, and two parts that go.
+	ifa          uint8
+	ifaPieces    uint8  // of 32 bytes, between the two parts
+	ifaPatches   uint16 // of patch
+	ifaSecond    uint16 // where the second part begins
+	ifaStack     uint16 // where the hops stand
+	ifaLen       uint16 // bytes of one
+	ifaLongest   uint32 // residence time that can be
+	ifaNode      bitsAt
+	ifaIngress   bitsAt
+	ifaEgress    bitsAt
+	ifaLatency   bitsAt
+	ifaQueue     bitsAt
+	ifaOccupancy bitsAt
+	ifaLanes     [2][16]uint8 // as lanes, of the 16 bytes that a hop begins with, and of those from 4 on
+	ifaMask      [16]uint8    // of both together
 }
+
+// bitsAt are bits of a hop: four bytes from at on as a number, less its last bits, under mask.
+type bitsAt struct {
+	at, shift uint16
+	mask      uint32
+}
+
+// Types counts packets of a burst: those of INT-MX in the lower half, those with IFA in the upper.
+type Types uint64
+
+// one of each.
+const (
+	oneMX  Types = 1
+	oneIFA Types = 1 << 32
+)
+
+// MX returns how many are of INT-MX.
+func (t Types) MX() uint64 { return uint64(uint32(t)) }
+
+// IFA returns how many have IFA.
+func (t Types) IFA() uint64 { return uint64(t >> 32) }
 
 // guess is the template that C compares a packet with first: of[0], where its byte at has the
 // value, else of[1]. They are None before the first packet.
@@ -198,10 +237,9 @@ type State struct {
 	wall       int64  // what now lacks to be the wall clock's
 	factsKey   uint64 // of the hash of facts, odd
 	asks       uint32 // facts that watches ask for
-	MX         uint32 // packets of INT-MX that were passed
-	numbered   uint64 // not zero: a template has a sequence number
 	linkNumber uint32 // of the link that the burst came by, from 1 on
-	_          uint32
+	Types      Types  // packets that were passed
+	numbered   uint64 // not zero: a template has a sequence number
 
 	// What was found: At[:ints] are places in the burst, everything below is by those.
 	ints     uint32

@@ -106,6 +106,12 @@ static inline void put(uint8_t *f, piece x)
 {
 	_mm256_storeu_si256((__m256i *)f, x);
 }
+
+// load_whole is a piece that is not patched.
+static inline piece load_whole(const uint8_t *f)
+{
+	return load_piece(f);
+}
 #else
 static inline piece patched(const uint8_t *f, const struct fast_patch *p)
 {
@@ -119,16 +125,23 @@ static inline void put(uint8_t *f, piece x)
 {
 	memcpy(f, x.v, sizeof x.v);
 }
+
+static inline piece load_whole(const uint8_t *f)
+{
+	piece x;
+	memcpy(x.v, f, sizeof x.v);
+	return x;
+}
 #endif
 
-// move moves the headers. All of them are read before their place is written: the pieces
+// move moves the headers, in so many patches. All of them are read before their place is written: the pieces
 // between the first and the last stand in front of what the last is moved to.
-static inline void move(uint8_t *f, uint8_t *start, const struct fast_template *t, uint32_t by)
+static inline void move(uint8_t *f, uint8_t *start, const struct fast_template *t, uint32_t by, const uint16_t *patches)
 {
 	uint8_t *last = start - 32;
 	piece a = patched(f, &t->patch[0]), b = patched(last, &t->patch[1]);
 	put(last + by, b);
-	for (uint32_t i = 2; unlikely(i < t->patches); i++) {
+	for (uint32_t i = 2; unlikely(i < *patches); i++) {
 		last -= 32;
 		put(last + by, patched(last, &t->patch[i]));
 	}
@@ -156,17 +169,37 @@ static inline uint16_t new_sum(const struct fast_template *t, uint16_t was, uint
 	return is;
 }
 
+// strip_ifa takes out the two parts of IFA: what stands between them moves to the end of the second, in pieces of 32 bytes
+// whose first may begin in front of it, then all in front of them.
+static inline __attribute__((always_inline)) void strip_ifa(struct fast_mbuf *m, uint8_t *f, const struct fast_template *t)
+{
+	const uint8_t *from = f + t->ifa_second;
+	uint8_t *to = f + t->end;
+	const uint16_t ip = new_ip_sum(f, t);
+	for (uint32_t i = t->ifa_pieces; i; i--) {
+		from -= 32;
+		to -= 32;
+		put(to, load_whole(from));
+	}
+	shorten(m, t, t->removed);
+	move(f, f + t->start, t, t->removed, &t->ifa_patches);
+	store16(f + t->removed + t->ip_sum_at, ip);
+}
+
 // strip_alone is strip for what has no checksum of TCP or UDP to repair.
 static __attribute__((noinline)) void strip_alone(struct fast_mbuf *m, const struct fast_template *t)
 {
 	if (!t->patches) {
-		strip_any(m, t);
+		if (t->ifa)
+			strip_ifa(m, m->buf_addr + m->data_off, t);
+		else
+			strip_any(m, t);
 		return;
 	}
 	uint8_t *f = m->buf_addr + m->data_off;
 	const uint16_t port = load16(f + t->port_from), ip = new_ip_sum(f, t);
 	shorten(m, t, t->removed);
-	move(f, f + t->start, t, t->removed);
+	move(f, f + t->start, t, t->removed, &t->patches);
 	f += t->removed;
 	store16(f + t->port_to, port);
 	store16(f + t->ip_sum_at, ip);
@@ -186,7 +219,7 @@ static inline __attribute__((always_inline)) void strip(struct fast_mbuf *m, uin
 	const uint16_t port = load16(f + t->port_from), was = load16(f + t->l4_sum_at);
 	const uint32_t s = sum_gone(start, t, was + t->l4_sum_add + (~(uint32_t)port & t->port_mask));
 	shorten(m, t, by);
-	move(f, start, t, by);
+	move(f, start, t, by, &t->patches);
 	f += by;
 	store16(f + t->ip_sum_at, new_ip_sum(f, t));
 	store16(f + t->port_to, port);

@@ -231,8 +231,8 @@ func (w *world) compare(o *world, n int) string {
 	switch {
 	case a.ints != b.ints || !bytes.Equal(a.At[:a.ints], b.At[:b.ints]):
 		return "places"
-	case a.MX != b.MX:
-		return "how many are of INT-MX"
+	case a.Types != b.Types:
+		return "how many are of INT-MX and with IFA"
 	case a.Unknown != b.Unknown || a.Missing != b.Missing || a.Samples != b.Samples || a.Met != b.Met:
 		return "bits"
 	case !bytes.Equal(a.Template[:a.ints], b.Template[:b.ints]) || !bytes.Equal(w.Deferred(), o.Deferred()):

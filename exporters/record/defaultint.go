@@ -4,6 +4,7 @@
 package record
 
 import (
+	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
 	"intsink/engine/wire/report"
@@ -18,6 +19,7 @@ func DefaultINT() []inthdr.Config {
 		UDPPort: &first, GREProtocol: &gre,
 		VXLANGPE: &inthdr.VXLANGPE{Port: packet.PortVXLANGPE, NextProtocol: 0x82},
 		Geneve:   &inthdr.Geneve{Port: packet.PortGeneve, OptionClass: 0x0103},
+		IFA:      &ifa.Config{Protocols: []uint8{253}, StripCopies: true, MaxResidence: 1e9},
 		Version2: true, Version1: true, Version0: true, Fragments: true,
 		Domains: []inthdr.Domain{transparentSecurityDomain()},
 	}

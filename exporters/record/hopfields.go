@@ -33,6 +33,10 @@ func (d *Decoder) stack(n int) {
 		}
 		return
 	}
+	if i.Type == inthdr.IFA {
+		d.ifaStack(n)
+		return
+	}
 	d.sourceMetadata(n)
 	if at, length := d.locator.Place(i, inthdr.DeviceID); length > 0 && at+length <= n {
 		r.DeviceID = append(r.DeviceID, d.frame[at:at+length]...)
@@ -156,6 +160,12 @@ func (d *Decoder) derive(l *inthdr.Layout) {
 	for k := range r.Hops {
 		r.Hops[k].absolute(d.models.Of(r.Hops[k].NodeID), width, r.Time)
 	}
+	d.complete(l)
+}
+
+// complete sets what takes all hops: latencies and the path.
+func (d *Decoder) complete(l *inthdr.Layout) {
+	r := &d.record
 	if len(r.Hops) == 0 || len(r.Hops) != int(r.HopCount) || r.Flags&Truncated != 0 {
 		return
 	}

@@ -59,6 +59,9 @@ func (d *Decoder) tunnel(n int) {
 		d.vni(int(l.Payload), packet.PortVXLAN, n) // the fields of both stand in the same places
 		d.inside(int(i.End), packet.GPEEtherType(uint8(i.Next)), n)
 		return
+	case inthdr.ByIFA:
+		d.behindIFA(n)
+		return
 	case inthdr.ByGeneve:
 		d.tunnelOf(l.Proto, int(l.L4), int(l.Payload), l.DstPort, n)
 		return
@@ -75,6 +78,26 @@ func (d *Decoder) tunnel(n int) {
 		d.tunnelOf(uint8(i.Orig), behind, behind+packet.UDPLen, port, n)
 	default:
 		d.tunnelOf(l.Proto, 0, behind, l.DstPort, n)
+	}
+}
+
+// behindIFA is tunnel for a packet with IFA, which stands behind the L4 header or at the packet's end.
+func (d *Decoder) behindIFA(n int) {
+	l, i := &d.layers, &d.info
+	behind := int(i.End)
+	if i.Stack == i.Second {
+		behind = int(l.Payload)
+	}
+	switch {
+	case l.Proto == packet.ProtoUDP:
+		d.tunnelOf(l.Proto, 0, behind, l.DstPort, n)
+	case l.Proto == packet.ProtoGRE && int(l.L4) <= n:
+		if t, ok := packet.OpenGRE(d.frame[l.L4:n]); ok {
+			if i.Stack == i.Second {
+				behind = int(l.L4) + t.HeaderLen
+			}
+			d.inside(behind, t.EtherType, n)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/reporting"
 	"intsink/engine/watch"
+	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
@@ -89,6 +90,7 @@ var rows = []row{
 	{name: "gpe", traffic: spec(traffic.VXLANGPE, nil), rules: byGPE},
 	{name: "gre", traffic: spec(traffic.GRE, nil), rules: byGRE},
 	{name: "geneve", traffic: spec(traffic.Geneve, nil), rules: byGeneve},
+	{name: "ifa", traffic: spec(traffic.IFA, nil), rules: byIFA},
 	{name: "hops1", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Hops = 1 })},
 	{name: "hops8", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Hops = 8 })},
 	{name: "size512", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Size = 512 })},
@@ -234,6 +236,10 @@ func byGRE(r *engine.Rules) {
 func byGeneve(r *engine.Rules) {
 	g := inthdr.Geneve{Port: traffic.GenevePort, OptionClass: traffic.GeneveOptionClass}
 	r.INT = inthdr.Config{Version2: true, Geneve: &g}
+}
+
+func byIFA(r *engine.Rules) {
+	r.INT = inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}
 }
 
 func rowNames() []string {

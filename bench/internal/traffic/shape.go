@@ -62,6 +62,8 @@ func (sh *shape) encapsulate() error {
 	case Geneve:
 		sh.source.Marking = intgen.ByGeneve
 		sh.wrap(intgen.Geneve)
+	case IFA:
+		sh.source.Marking = intgen.ByIFA
 	default:
 		return fmt.Errorf("traffic: no encapsulation %q", sh.headers.Encap)
 	}

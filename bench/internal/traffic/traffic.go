@@ -22,6 +22,7 @@ const (
 	GRE      Encap = "gre"       // behind GRE's header
 	VXLANGPE Encap = "vxlan-gpe" // behind VXLAN-GPE's header
 	Geneve   Encap = "geneve"    // in a Geneve option
+	IFA      Encap = "ifa"       // no INT: IFA, by the protocol of IP, with hops of 32 bytes
 )
 
 // What marks INT in these frames; a configuration of the sink says the same.

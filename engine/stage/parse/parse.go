@@ -175,6 +175,7 @@ func (s *Stage) store(b *burst.Burst, j uint8, f []byte) {
 		if s.innerKeys {
 			k.Inner = &b.Fast.Keys[j]
 		}
+		k.IFA, k.Longest = b.Link.Locator.IFALayout(f, info)
 		k.NumberAt, k.NumberLen = b.Link.Locator.Place(info, inthdr.Sequence)
 		if !left && b.Fast.Store(&k, want) {
 			b.Fast.Template[j] = b.Fast.Recognise(f, m.PktLen())

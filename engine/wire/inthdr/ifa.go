@@ -32,17 +32,14 @@ func (p *Locator) locateIFA(b []byte, l *packet.Layers, i *Info) Result {
 		return unsound(i, ReasonLength)
 	}
 	i.Start, i.End, i.Second, i.Shim, i.Removed = h.At, h.End, h.Second, h.Second, h.Gone()
-	i.Orig, i.GNS, i.Copy = uint16(h.Next), h.GNS, !h.Live
-	i.Discard = i.Copy && !p.ifa.StripCopies
+	i.Orig, i.GNS, i.Copy = uint16(h.Next), h.GNS, !h.Live && !p.ifa.StripCopies
+	i.Discard = i.Copy
 	i.Stack, i.StackLen = h.Stack, h.Bytes
 	i.Bitmap = ifaBitmap
-	switch s, lns, ok := p.ifa.Open(b[h.Stack:h.Stack+h.Bytes], h.GNS); {
-	case h.Part:
+	if h.Part {
 		i.Reason = ReasonPart
-	case !ok:
-		i.Reason, i.LNS = ReasonLayout, lns
-	default:
-		i.Hops = uint16(s.Len())
+	} else {
+		p.divide(b, i)
 	}
 	l.L4, l.Proto = h.L4, h.Next
 	if h.Next == packet.ProtoTCP || h.Next == packet.ProtoUDP {
@@ -53,6 +50,25 @@ func (p *Locator) locateIFA(b []byte, l *packet.Layers, i *Info) Result {
 		}
 	}
 	return Sound
+}
+
+// divide finds the hops of a packet with IFA whose stack is known.
+func (p *Locator) divide(b []byte, i *Info) {
+	i.Reason, i.Hops, i.LNS = ReasonNone, 0, 0
+	if s, lns, ok := p.ifa.Open(b[i.Stack:i.Stack+i.StackLen], i.GNS); ok {
+		i.Hops = uint16(s.Len())
+	} else {
+		i.Reason, i.LNS = ReasonLayout, lns
+	}
+}
+
+// Again makes the hops of i those of another packet with the same headers: of IFA, each packet says itself how they are laid
+// out.
+func (p *Locator) Again(b []byte, i *Info) {
+	if i.Format == FormatIFA && p.ifa != nil {
+		p.divide(b, i)
+		i.Common = i.Common && i.Hops > 0
+	}
 }
 
 // Hops are what the hops of a packet say, as hops of INT.
@@ -83,8 +99,7 @@ func (p *Locator) ifaHops(b []byte, i *Info) Hops {
 	h := Hops{Frame: out.frame[:], Info: &out.info}
 	out.info = *i
 	n := 0
-	if i.Hops > 0 {
-		s, _, _ := p.ifa.Open(b[i.Stack:i.Stack+i.StackLen], i.GNS)
+	if s, ok := p.IFAStack(b, i); ok {
 		for v := (ifa.Values{}); ; n++ {
 			odd, more := s.Next(&v)
 			if !more {
@@ -96,7 +111,7 @@ func (p *Locator) ifaHops(b []byte, i *Info) Hops {
 			v.Put(out.frame[n*ifa.INTHopLen:])
 		}
 	}
-	out.info.Stack, out.info.StackLen, out.info.HopLen = 0, uint16(n*ifa.INTHopLen), ifa.INTHopLen
+	out.info.Stack, out.info.StackLen, out.info.HopLen, out.info.Hops = 0, uint16(n*ifa.INTHopLen), ifa.INTHopLen, uint16(n)
 	return h
 }
 
@@ -107,4 +122,17 @@ func (p *Locator) IFAStack(b []byte, i *Info) (s ifa.Stack, ok bool) {
 	}
 	s, _, ok = p.ifa.Open(b[i.Stack:i.Stack+i.StackLen], i.GNS)
 	return s, ok
+}
+
+// IFALayout returns the layout of all hops of a packet with IFA, nil where they have not one, and the longest residence time
+// that can be.
+func (p *Locator) IFALayout(b []byte, i *Info) (l *ifa.Layout, longest uint32) {
+	if i.Format != FormatIFA {
+		return nil, 0
+	}
+	s, ok := p.IFAStack(b, i)
+	if !ok {
+		return nil, 0
+	}
+	return s.Uniform(), p.ifa.MaxResidence
 }

@@ -62,7 +62,7 @@ type Info struct {
 
 	Discard, HopExceeded, MTUExceeded bool // D, E, M; a copy that ends here is discarded, too
 
-	Copy     bool  // IFA: a copy of a packet, which is no packet of its flow
+	Copy     bool  // IFA: a copy of a packet, which ends here: no packet of its flow
 	GNS, LNS uint8 // IFA: its namespaces; LNS is that of the hop without a layout
 
 	HopML, RemainingHops            uint8

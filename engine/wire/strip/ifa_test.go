@@ -84,7 +84,7 @@ func TestPacketFromSwitch(t *testing.T) {
 	s, ok := p.IFAStack(frame, &i)
 	var v ifa.Values
 	odd, more := s.Next(&v)
-	if !ok || !more || !i.Copy || i.Hops != 1 || v[ifa.LNS] != 1 || v[ifa.DeviceID] != 410204 || v[ifa.TTL] != 63 || v[ifa.Queue] != 0 ||
+	if !ok || !more || i.Copy || i.Hops != 1 || v[ifa.LNS] != 1 || v[ifa.DeviceID] != 410204 || v[ifa.TTL] != 63 || v[ifa.Queue] != 0 ||
 		v[ifa.EgressPort] != 126 || v[ifa.IngressPort] != 123 {
 		t.Errorf("%+v, %v", i, v)
 	}

@@ -1,0 +1,121 @@
+// draft, continued: a packet with IFA, whose hops C reads by bits and whose two parts it takes out.
+
+package fast
+
+import (
+	"unsafe"
+
+	"intsink/engine/event"
+	"intsink/engine/wire/ifa"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+	"intsink/flows"
+)
+
+// castIFA is cast for a live packet with IFA over TCP or UDP, whose hops have one layout. Go knows all others.
+func (m *draft) castIFA(p *Parsed) bool {
+	l, i, t := p.Layers, p.Info, &m.t
+	if !m.refuse(p.IFA == nil || !i.Common || i.Copy || i.Depth > 0 || i.Stack == i.Second || i.Hops > flows.MaxHops || l.Payload == 0 || m.marks.Probe || m.marks.DSCPs>>(l.DSCP&63)&1 != 0) {
+		return false
+	}
+	t.removed, t.start, t.end = uint32(i.Removed), uint32(i.Start), uint32(i.End)
+	t.portFrom, t.portTo = etherTypeAt, etherTypeAt
+	t.words, t.shorten = uint16(i.Removed/4), uint64(i.Removed)<<32|uint64(i.Removed)
+	m.ethernet(0, l)
+	behindIP := *l
+	behindIP.L4 = i.Start
+	m.ip(&behindIP)
+	m.same(int(i.Start), 0xff, 0xff, 0x1f) // version and namespace, next header, flags
+	if l.Proto == packet.ProtoTCP {
+		m.tcp(l)
+	}
+	m.same(int(i.Stack)-1, 0xff)
+	m.checkLength(l, false)
+	m.endLengths()
+	m.sumOfIP(l, m.restoreIP(l, i))
+	m.keyOverL4(l, i)
+	m.need(int(i.End))
+	m.only(l)
+	m.ifaHops(i, p)
+	m.facts(p)
+	t.facts = 0 // those of nodes stand elsewhere
+	return !m.bad
+}
+
+// ifaHops is hops for IFA.
+func (m *draft) ifaHops(i *inthdr.Info, p *Parsed) {
+	t, x := &m.t, p.IFA
+	const inC = ifa.INTHopLen
+	t.ifa, t.types, t.ifaStack, t.ifaLen, t.ifaLongest, t.ifaSecond = 1, oneIFA, i.Stack, uint16(x.Len), p.Longest, i.Second
+	t.common, t.sound, t.stack, t.hopLen, t.hops, t.allHops = 1, 1, 32, inC, uint32(i.Hops), i.Hops
+	t.path, t.latency, t.queue = event.PathHops(int(i.Hops), p.Layout), uint8(p.Layout.HopLatency), uint8(p.Layout.Queue)
+	t.known = -int32(i.Hops) * int32(unsafe.Sizeof(flows.Hop{}))
+	for f, at := range map[ifa.Field]*bitsAt{
+		ifa.DeviceID: &t.ifaNode, ifa.IngressPort: &t.ifaIngress, ifa.EgressPort: &t.ifaEgress, ifa.ResidenceTime: &t.ifaLatency,
+		ifa.Queue: &t.ifaQueue, ifa.Occupancy: &t.ifaOccupancy,
+	} {
+		*at = m.bitsOf(x.Fields[f], x.Len)
+	}
+	m.refuse(t.ifaNode.mask == 0 || t.ifaLatency.mask == 0 || t.ifaIngress.mask == 0 || t.ifaEgress.mask == 0 ||
+		t.ifaIngress.mask > 0xffff || t.ifaEgress.mask > 0xffff || t.ifaQueue.mask > 0xff)
+	t.hopWords()
+	m.ifaWords(x)
+	m.need(int(i.Stack) + (int(i.Hops)-1)*x.Len + 20)
+	t.inFlow = uint64(t.path|ifaPath) << pathHops
+}
+
+// ifaPath is FAST_IFA among the hops of a path.
+const ifaPath = 0x20
+
+// bitsOf is where C reads a field of a hop of n bytes.
+func (m *draft) bitsOf(f ifa.Bits, n int) (b bitsAt) {
+	if f.Width == 0 {
+		return b
+	}
+	end := int(f.At + f.Width)
+	at := min(int(f.At)/8, n-4)
+	if b = (bitsAt{uint16(at), uint16(at*8 + 32 - end), uint32(1<<f.Width - 1)}); at*8+32 < end { // in five bytes
+		m.bad = true
+	}
+	return b
+}
+
+// ifaWords says which bytes of a hop are what lanes has of one of INT: all end with a byte, within the first 20.
+func (m *draft) ifaWords(x *ifa.Layout) {
+	t := &m.t
+	for k := range t.ifaLanes {
+		for n := range t.ifaLanes[k] {
+			t.ifaLanes[k][n] = noByte
+		}
+	}
+	put := func(f ifa.Bits, lane, size int, number bool) {
+		if m.refuse((f.At+f.Width)%8 != 0 || int(f.At+f.Width) > 20*8) {
+			for k := range (int(f.Width) + 7) / 8 { // from the last byte on
+				from, to := int(f.At+f.Width)/8-1-k, lane+size-1-k
+				if number {
+					to = lane + k
+				}
+				if from < 16 {
+					t.ifaLanes[0][to] = uint8(from)
+				} else {
+					t.ifaLanes[1][to] = uint8(from - 4)
+				}
+				t.ifaMask[to] = uint8(1<<min(int(f.Width)-8*k, 8) - 1)
+			}
+		}
+	}
+	put(x.Fields[ifa.DeviceID], 0, 4, false)
+	put(x.Fields[ifa.IngressPort], 4, 2, false)
+	put(x.Fields[ifa.EgressPort], 6, 2, false)
+	put(x.Fields[ifa.ResidenceTime], 8, 4, true)
+}
+
+// planIFA makes the patches those of a packet with two parts.
+func (m *draft) planIFA() {
+	t := &m.t
+	between := t.ifaSecond - uint16(t.start) - ifa.HeaderLen
+	t.ifaPatches, t.patches = t.patches, 0
+	t.ifaPieces = uint8((between + 31) / 32)
+	room := 32 * uint32(t.ifaPieces) // is written in front of the second part's end, and must not reach what is still to be read
+	m.refuse(t.ifaPatches == 0 || t.end-room < t.start || uint32(t.ifaSecond) < room)
+}

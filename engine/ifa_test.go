@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"intsink/engine/burst"
+	"intsink/engine/event"
+	"intsink/engine/wire/ifa"
+	"intsink/engine/wire/intgen"
+	"intsink/engine/wire/inthdr"
+)
+
+// anyIFA is IFA as it may come: mostly live, of 32 bytes.
+func anyIFA(r *rand.Rand) intgen.Source {
+	x := intgen.IFA{HopLen: []int{32, 32, 32, 28, 20}[r.IntN(5)], TTL: 60}
+	switch r.IntN(10) {
+	case 0:
+		x.Copy = true
+	case 1:
+		x.Tail = true
+	case 2:
+		x.Checksum = true
+	case 3:
+		x.LNS, x.TTL = uint8(r.IntN(16)), uint8(r.IntN(200))
+	}
+	return intgen.Source{Marking: intgen.ByIFA, IFA: x}
+}
+
+func withIFA(t *testing.T, orig []byte, change func(*intgen.IFA, []intgen.Hop)) []byte {
+	t.Helper()
+	s := intgen.Source{Marking: intgen.ByIFA}
+	hops := []intgen.Hop{
+		{NodeID: 3, Ingress: 31, Egress: 32, LatencyNs: 3000, QueueID: 3},
+		{NodeID: 2, Ingress: 21, Egress: 22, LatencyNs: 2000, QueueID: 2},
+		{NodeID: 1, Ingress: 11, Egress: 12, LatencyNs: 1000, QueueID: 1},
+	}
+	if change != nil {
+		change(&s.IFA, hops)
+	}
+	b, err := s.Insert(orig, hops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func newIFABed(t *testing.T, strip bool) *bed {
+	return newBed(t, func(r *Rules) {
+		r.INT = inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{253}, StripCopies: strip, MaxResidence: 1e9}}
+	})
+}
+
+// TestIFA: live packets with IFA lose it, by template, too, and count in their flow; their hops are its path, and a slow one
+// an event.
+func TestIFA(t *testing.T) {
+	b := newIFABed(t, false)
+	quiet := withIFA(t, plain(1), nil)
+	if got := b.send(quiet); len(got) != 1 {
+		t.Fatalf("%d report packets of a new flow", len(got))
+	}
+	for range 20 {
+		if got := b.send(quiet, quiet, quiet); len(got) != 0 {
+			t.Fatalf("a quiet packet is reported: %v", got)
+		}
+	}
+	slow := withIFA(t, plain(1), func(_ *intgen.IFA, hops []intgen.Hop) { hops[1].LatencyNs = 900_000 })
+	if got := b.send(slow, slow, slow, slow); len(got) == 0 {
+		t.Error("no event of a slow hop")
+	}
+	for i, f := range b.host.TX {
+		if !bytes.Equal(f, plain(1)) {
+			t.Fatalf("packet %d: %x", i, f)
+		}
+	}
+	f := b.flows()[0]
+	packets, _ := f.Totals()
+	if len(b.host.TX) != 65 || packets != 65 || f.NumHops != 3 || f.PathHops&0x3f != 3 {
+		t.Errorf("%d packets left; flow of %d packets, %d hops, path of %d", len(b.host.TX), packets, f.NumHops, f.PathHops)
+	}
+	if n := b.Snapshot().Links[0].INT[inthdr.IFA]; n != 65 {
+		t.Errorf("%d packets with IFA are counted", n)
+	}
+}
+
+// TestIFACopies: a copy is read, and ends here or goes on, as the configuration says.
+func TestIFACopies(t *testing.T) {
+	copied := withIFA(t, plain(1), func(x *intgen.IFA, _ []intgen.Hop) { x.Copy = true })
+	for _, strip := range []bool{false, true} {
+		b := newIFABed(t, strip)
+		for range 10 {
+			b.send(copied, copied)
+		}
+		d, f := b.Snapshot().Links[0].Direction[burst.ToHost], b.flows()[0]
+		dropped, packets := uint64(20), uint64(0)
+		if strip {
+			dropped, packets = 0, 20
+		}
+		counted, _ := f.Totals()
+		if d.Dropped[burst.DropCopy] != dropped || d.Forwarded != 20-dropped || counted != packets || f.NumPaths != 1 || f.NumHops != 3 {
+			t.Errorf("strip %v: %+v; flow of %d packets and %d hops", strip, d, counted, f.NumHops)
+		}
+		if n := b.detector.Counters.Fired[event.NewFlow]; n != 1 {
+			t.Errorf("%d new flows", n)
+		}
+	}
+}
+
+// TestIFAValuesThatCannotBe: a residence time above the longest is unknown, in packets that C would pass, too.
+func TestIFAValuesThatCannotBe(t *testing.T) {
+	b := newIFABed(t, false)
+	quiet := withIFA(t, plain(1), nil)
+	for range 5 {
+		b.send(quiet)
+	}
+	odd := withIFA(t, plain(1), func(_ *intgen.IFA, hops []intgen.Hop) { hops[1].LatencyNs = 1_000_000_730 })
+	for range 20 {
+		if got := b.send(odd); len(got) != 0 {
+			t.Fatal("an event of a residence time that cannot be")
+		}
+	}
+}
