@@ -42,11 +42,26 @@ func engines(t *testing.T, name string) string {
 	return path
 }
 
+// version is that of the ClickHouse that the tests run with: INTSINK_CLICKHOUSE, one that scripts/deps-engines.sh installs, else 26.7.
+func version() string {
+	if v := os.Getenv("INTSINK_CLICKHOUSE"); v != "" {
+		return v
+	}
+	return ofNode
+}
+
+// ofNode is the version that is a library for Node; the others are some for Python.
+const ofNode = "26.7"
+
 func startClickHouse(t *testing.T) *clickHouse {
 	t.Helper()
 	dir := t.TempDir()
 	cmd := exec.Command("node", filepath.Join("testdata", "chdb.js"), dir)
 	cmd.Env = append(os.Environ(), "NODE_PATH="+engines(t, "chdb/node_modules"))
+	if version() != ofNode {
+		cmd = exec.Command("/usr/bin/python3", filepath.Join("testdata", "chdb.py"), dir)
+		cmd.Env = append(os.Environ(), "CLICKHOUSE="+engines(t, "clickhouse-"+version()))
+	}
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -64,6 +79,9 @@ func startClickHouse(t *testing.T) *clickHouse {
 		cmd.Wait()
 	}}
 	t.Cleanup(c.stop)
+	if got := c.must("SELECT version() AS v"); !strings.Contains(got, `"`+version()+".") {
+		t.Fatalf("this is ClickHouse %s, not %s", got, version())
+	}
 	return c
 }
 
@@ -107,6 +125,16 @@ func (c *clickHouse) must(sql string) string {
 
 var comments = regexp.MustCompile(`(?m)--.*$`)
 
+// statements are those of a text, without its comments.
+func statements(text string) (all []string) {
+	for _, sql := range strings.Split(comments.ReplaceAllString(text, ""), ";") {
+		if sql = strings.TrimSpace(sql); sql != "" {
+			all = append(all, sql)
+		}
+	}
+	return all
+}
+
 // runFile runs the statements of a file in this folder.
 func (c *clickHouse) runFile(name string, replace ...string) {
 	c.t.Helper()
@@ -114,11 +142,8 @@ func (c *clickHouse) runFile(name string, replace ...string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	text := strings.NewReplacer(replace...).Replace(comments.ReplaceAllString(string(b), ""))
-	for _, sql := range strings.Split(text, ";") {
-		if strings.TrimSpace(sql) != "" {
-			c.must(sql)
-		}
+	for _, sql := range statements(strings.NewReplacer(replace...).Replace(string(b))) {
+		c.must(sql)
 	}
 }
 

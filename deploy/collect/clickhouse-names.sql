@@ -15,3 +15,7 @@ PRIMARY KEY node, interface
 SOURCE(HTTP(url 'http://127.0.0.1:9466/api/v1/names' format 'TabSeparated'))
 LIFETIME(MIN 30 MAX 60)
 LAYOUT(COMPLEX_KEY_HASHED());
+
+-- What people call a node, for the boards of deploy/grafana.
+CREATE OR REPLACE FUNCTION intsinkNode AS (node) ->
+    dictGetOrDefault('int.names', 'name', (toUInt32(ifNull(node, 4294967295)), toUInt32(4294967295)), ifNull(toString(node), '-'));

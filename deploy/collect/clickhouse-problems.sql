@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS int.problems
 (
     node UInt32,                               -- of the sink
     host LowCardinality(String),               -- that it runs on
-    id UInt64,                                 -- counts up, for each sink
+    id UInt64,                                 -- counts up, for each sink; from 1 again where a sink has no state folder
     kind LowCardinality(String),
     severity LowCardinality(String),
     place String,                              -- node 302, egress 12, queue 2
@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS int.problems
     problem String                             -- as the API has it
 )
 ENGINE = ReplacingMergeTree(told)
-ORDER BY (node, host, id)
+ORDER BY (node, host, since, id)
 TTL toDateTime(since) + INTERVAL 1 YEAR;
 
 CREATE TABLE IF NOT EXISTS int.problem_posts

@@ -144,7 +144,8 @@ SETTINGS
     kafka_topic_list = 'intsink.reports.v1',
     kafka_group_name = 'clickhouse',
     kafka_format = 'ProtobufSingle',
-    kafka_schema = 'intsink:Report';
+    kafka_schema = 'intsink:Report',
+    kafka_handle_error_mode = 'stream';        -- a message that is no record does not stop the others
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS int.kafka_mv TO int.reports AS
 SELECT * REPLACE (
@@ -164,4 +165,24 @@ SELECT * REPLACE (
     (sink.1, sink.2, sink.3, sink.4, sink.5, sink.6, sink.7,
         fromUnixTimestamp64Nano(toInt64(sink.8), 'UTC'), fromUnixTimestamp64Nano(toInt64(sink.9), 'UTC'),
         sink.10, sink.11, sink.12) AS sink)
-FROM int.kafka;
+FROM int.kafka
+WHERE empty(_error);
+
+-- What was no record.
+CREATE TABLE IF NOT EXISTS int.kafka_errors
+(
+    time DateTime('UTC'),
+    topic LowCardinality(String),
+    partition UInt64,
+    `offset` UInt64,
+    error String,
+    message String
+)
+ENGINE = MergeTree
+ORDER BY time
+TTL time + INTERVAL 7 DAY;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS int.kafka_errors_mv TO int.kafka_errors AS
+SELECT now('UTC') AS time, _topic AS topic, _partition AS partition, _offset AS `offset`, _error AS error, _raw_message AS message
+FROM int.kafka
+WHERE notEmpty(_error);

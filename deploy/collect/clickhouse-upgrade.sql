@@ -1,15 +1,12 @@
 -- Columns of int.reports that clickhouse.sql has and a table of an earlier version lacks. Without
 -- them such a table goes on taking records: what it has no place for is left out.
 --
---   clickhouse-client --multiquery < clickhouse-upgrade.sql
---
 -- And how columns of int.reports are compressed from now on, how its rows go after seven days, and what tables per minute need to
--- count a block once that comes twice. The order of tables stays: docs/collect.md has how to change it.
---
--- Where records come by Kafka, drop int.kafka_mv and int.kafka afterwards, and run the file that
--- made them again: consumers go on where they were.
+-- count a block once that comes twice. Tables and views that are new, and what views have learned since, are in clickhouse.sql:
+-- docs/collect.md ("Tables of an earlier version") has the command that runs both, and how to change the order of tables.
 
 ALTER TABLE int.reports
+    ADD COLUMN IF NOT EXISTS instance LowCardinality(String) AFTER `index`,
     ADD COLUMN IF NOT EXISTS rep_type Nullable(UInt8) AFTER instance,
     ADD COLUMN IF NOT EXISTS in_type Nullable(UInt8) AFTER rep_type,
     ADD COLUMN IF NOT EXISTS intermediate Bool AFTER in_type,

@@ -3,7 +3,7 @@
 --
 --   clickhouse-client --multiquery < clickhouse.sql
 --
--- Records come by HTTP, from a block clickhouse of intsink collect with table=int.reports,
+-- ClickHouse 24.8 or later. Records come by HTTP, from a block clickhouse of intsink collect with table=int.reports,
 -- or by Kafka: for that, clickhouse-kafka.sql.
 -- A block that comes again under its token, since an answer was lost, counts once in all
 -- tables. A restart of the collector can store a record twice: with the same id, so that
@@ -239,7 +239,10 @@ SELECT
     ifNull(hop.queue, 0) AS queue,
     quantilesTDigestState(0.5, 0.9, 0.99)(assumeNotNull(hop.occupancy)) AS occupancy,
     max(assumeNotNull(hop.occupancy)) AS occupancy_max,
-    sum(toUInt64(congested)) AS congested,
+    -- Of the hops of a report, the one that congestion was found at: the event names its node; who does not explain its reports means
+    -- the longest queue.
+    sum(toUInt64(congested AND if(has(events, 'congestion') AND isNotNull(event_node), hop.node_id = event_node,
+        hop.occupancy = arrayMax(arrayMap(h -> ifNull(h.occupancy, 0), hops))))) AS congested,
     uniqState(flow) AS flows,
     count() AS reports
 FROM int.reports ARRAY JOIN hops AS hop
@@ -305,8 +308,8 @@ SETTINGS ttl_only_drop_parts = 1;
 CREATE MATERIALIZED VIEW IF NOT EXISTS int.streams_mv TO int.streams AS
 SELECT
     toDateTime(time, 'UTC') AS time, id, exporter, node_id AS node, hw_id,
-    ifNull(stats.received, 0) AS received, ifNull(stats.lost, 0) AS lost,
-    ifNull(stats.late, 0) AS late, ifNull(stats.undecodable, 0) AS undecodable
+    ifNull(tupleElement(stats, 'received'), 0) AS received, ifNull(tupleElement(stats, 'lost'), 0) AS lost,
+    ifNull(tupleElement(stats, 'late'), 0) AS late, ifNull(tupleElement(stats, 'undecodable'), 0) AS undecodable
 FROM int.reports
 WHERE type = 'stats';
 
@@ -377,3 +380,6 @@ SELECT
     sum(s.received) AS received, sum(s.lost) AS lost, sum(s.late) AS late, sum(s.undecodable) AS undecodable
 FROM int.streams AS s FINAL
 GROUP BY minute, exporter, node, hw_id;
+
+-- What people call a node: its number, until clickhouse-names.sql knows more.
+CREATE FUNCTION IF NOT EXISTS intsinkNode AS (node) -> ifNull(toString(node), '-');

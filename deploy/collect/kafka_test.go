@@ -93,10 +93,14 @@ func TestKafkaEngine(t *testing.T) {
 		c.schema()
 		c.runFile("clickhouse.sql")
 		c.runFile("clickhouse-protobuf.sql", "localhost:9092", address)
-		for _, r := range n.all {
+		for i, r := range n.all {
+			if i == 5 {
+				produce([]byte("no record"))
+			}
 			produce(record.AppendProto(nil, r))
 		}
 		c.waitFor("SELECT count() AS n FROM int.reports", countRow(len(lines)))
+		c.waitFor("SELECT count() AS n FROM int.kafka_errors WHERE message = 'no record' AND error != ''", countRow(1))
 		if got := rows(t, c.must(all)); !reflect.DeepEqual(got, want) {
 			for i := range want {
 				if !reflect.DeepEqual(got[i], want[i]) {

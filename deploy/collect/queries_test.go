@@ -26,6 +26,8 @@ type network struct {
 	records  []byte
 	all      []*record.Record
 	sequence [3]uint64
+	start    int64 // of the sinks
+	bare     bool  // the sinks do not explain their reports
 }
 
 const everyHop = record.HopNode | record.HopIngress | record.HopEgress | record.HopLatency | record.HopQueue | record.HopOccupancy
@@ -40,7 +42,7 @@ func (n *network) report(sink uint32, flow byte, ago time.Duration, events strin
 	r := &record.Record{
 		Known: record.KnownNode | record.KnownEvents | record.KnownExplanation | record.KnownAddresses | record.KnownPorts | record.KnownHopCount | record.KnownPath | record.KnownLatency,
 		Time:  n.now.Add(-ago).UnixNano(), Exporter: netip.MustParseAddr("192.0.2.1"), Version: record.Version20,
-		NodeID: sink, Start: 1, Sequence: n.sequence[sink], Tracked: true, Protocol: 6,
+		NodeID: sink, Start: n.start, Sequence: n.sequence[sink], Tracked: true, Protocol: 6,
 		Source: netip.AddrFrom4([4]byte{10, 0, 0, flow}), Destination: netip.MustParseAddr("10.1.0.1"), SourcePort: 1024, DestinationPort: 80, Length: 1500,
 		Hops: hops, HopCount: uint16(len(hops)),
 	}
@@ -57,8 +59,18 @@ func (n *network) report(sink uint32, flow byte, ago time.Duration, events strin
 			r.Events |= 1 << bit
 		}
 	}
+	if events == "congestion" {
+		r.Congested, r.EventNode = true, 12
+		r.Known |= record.KnownEventNode
+	}
 	if edit != nil {
 		edit(r)
+	}
+	if n.bare {
+		r.Known &^= record.KnownExplanation | record.KnownEventNode
+		if !r.Congested && !r.Dropped {
+			r.Events = 0
+		}
 	}
 	n.add(r)
 }
@@ -74,7 +86,7 @@ func (n *network) add(r *record.Record) {
 func (n *network) lose(sink uint32, packets uint64, ago time.Duration) {
 	at := n.now.Add(-ago).UnixNano()
 	r := &record.Record{
-		Type: record.Gap, Known: record.KnownNode, Time: at, Received: at, Exporter: netip.MustParseAddr("192.0.2.1"), NodeID: sink, Start: 1, Version: record.Version20,
+		Type: record.Gap, Known: record.KnownNode, Time: at, Received: at, Exporter: netip.MustParseAddr("192.0.2.1"), NodeID: sink, Start: n.start, Version: record.Version20,
 		First: n.sequence[sink], Last: n.sequence[sink] + packets - 1, Count: packets,
 	}
 	n.sequence[sink] += packets
@@ -97,15 +109,16 @@ func (n *network) episode(sinks int, bytes uint64, ago time.Duration) {
 	}
 	e.Culprits[0], e.Culprits[1], e.Victims[0] = flow(2, bytes/2), flow(3, bytes/10), flow(4, 5e9)
 	n.add(&record.Record{ // of other ten minutes, so that int.reports has both
-		Type: record.EpisodeType, Known: record.KnownNode, Time: e.End + int64(sinks)*600e9, Received: e.End, Exporter: netip.MustParseAddr("192.0.2.1"), NodeID: 1, Start: 1, Version: record.Version20,
+		Type: record.EpisodeType, Known: record.KnownNode, Time: e.End + int64(sinks)*600e9, Received: e.End, Exporter: netip.MustParseAddr("192.0.2.1"), NodeID: 1, Start: n.start, Version: record.Version20,
 		Episodes: []record.Episode{e},
 	})
 }
 
 // day is a day of that network: a path that changes, a queue that two flows fill, a link
 // that becomes slower, lost report packets, drops.
-func day(now time.Time) *network {
-	n := &network{now: now}
+func day(now time.Time) *network { return (&network{now: now, start: 1}).day() }
+
+func (n *network) day() *network {
 	link := func(ns uint64) func(r *record.Record) {
 		return func(r *record.Record) {
 			r.Links = append(r.Links, record.Link{From: 11, To: 12, LatencyNs: ns}, record.Link{From: 12, To: 13, LatencyNs: 500})
@@ -123,9 +136,9 @@ func day(now time.Time) *network {
 	for _, f := range []byte{2, 3, 4} {
 		n.report(1, f, 22*time.Minute, "sample", bytes(1000), hop(12, 1000, 10))
 	}
-	n.report(1, 2, 20*time.Minute, "congestion", bytes(2000), hop(12, 90_000, 900))
+	n.report(1, 2, 20*time.Minute, "congestion", bytes(2000), hop(12, 90_000, 900), hop(13, 200, 1))
 	n.report(1, 2, 18*time.Minute-time.Second, "sample", bytes(900_000), hop(12, 2000, 20)) // over
-	n.report(1, 2, 19*time.Minute, "congestion", func(r *record.Record) { r.FlowBytes, r.Congested = 700_000, true }, hop(12, 95_000, 950))
+	n.report(1, 2, 19*time.Minute, "congestion", bytes(700_000), hop(12, 95_000, 950))
 	n.report(1, 3, 19*time.Minute, "congestion", bytes(251_000), hop(12, 91_000, 910))
 	n.report(1, 4, 19*time.Minute, "hop_latency", bytes(1500), hop(12, 93_000, 930))
 	for i := range 20 {
@@ -138,10 +151,12 @@ func day(now time.Time) *network {
 	n.lose(2, 1, 5*time.Minute)
 	at := n.now.Add(-4 * time.Minute).UnixNano()
 	n.add(&record.Record{ // the sink was away for so long that nobody knows how much is missing
-		Type: record.Gap, Known: record.KnownNode, Time: at, Received: at, Exporter: netip.MustParseAddr("192.0.2.1"), NodeID: 2, Start: 1, Version: record.Version20, First: n.sequence[2],
+		Type: record.Gap, Known: record.KnownNode, Time: at, Received: at, Exporter: netip.MustParseAddr("192.0.2.1"), NodeID: 2, Start: n.start, Version: record.Version20, First: n.sequence[2],
 	})
-	n.episode(1, 1000, 20*time.Minute)
-	n.episode(2, 5000, 20*time.Minute) // one more sink saw it
+	if !n.bare {
+		n.episode(1, 1000, 20*time.Minute)
+		n.episode(2, 5000, 20*time.Minute) // one more sink saw it
+	}
 	n.report(1, 9, time.Minute, "sample", nil)
 	n.report(2, 9, time.Minute, "sample", nil)
 	return n
@@ -195,30 +210,30 @@ func TestQueries(t *testing.T) {
 	queries := documented(t)
 	for _, q := range []struct {
 		name   string
-		params string // SET statements
+		params string // NAME = VALUE, as clickhouse-client's --param_NAME=VALUE
 		want   string // rows; empty objects stand for any row
 	}{
 		{"named_hops", "", `{"id":12,"node":"spine 2","egress":"Eth1/2","reports":9,"latency_p99":94840}
-			{"id":13,"node":"13","egress":"2","reports":1,"latency_p99":200}
+			{"id":13,"node":"13","egress":"2","reports":2,"latency_p99":200}
 			{"id":11,"node":"11","egress":"2","reports":2,"latency_p99":100}
 			{"id":21,"node":"21","egress":"2","reports":1,"latency_p99":100}`},
 		{"problems", "", ""},
-		{"flow_path", "SET param_flow = '" + flow(1) + "'",
+		{"flow_path", "flow = '" + flow(1) + "'",
 			`{"sink":1,"path":"` + path(11, 12) + `","hops":[[11,1,2],[12,1,2]],"first_seen":"` + at(50*time.Minute, long) + `","last_seen":"` + at(50*time.Minute, long) + `","reports":1,"latency_p99":200}
 			{"sink":2,"path":"` + path(21) + `","hops":[[21,1,2]],"first_seen":"` + at(49*time.Minute, long) + `","last_seen":"` + at(49*time.Minute, long) + `","reports":1,"latency_p99":100}
 			{"sink":1,"path":"` + path(11, 13) + `","hops":[[11,1,2],[13,1,2]],"first_seen":"` + at(40*time.Minute, long) + `","last_seen":"` + at(40*time.Minute, long) + `","reports":1,"latency_p99":300}`},
-		{"flow_changes", "SET param_flow = '" + flow(1) + "'",
+		{"flow_changes", "flow = '" + flow(1) + "'",
 			`{"time":"` + at(50*time.Minute, long) + `","sink":1,"events":["new_flow"],"path":"` + path(11, 12) + `","nodes":[11,12],"latency_ns":200,"event_node":null,"reference":null,"value":null}
 			{"time":"` + at(49*time.Minute, long) + `","sink":2,"events":["new_flow"],"path":"` + path(21) + `","nodes":[21],"latency_ns":100,"event_node":null,"reference":null,"value":null}
 			{"time":"` + at(40*time.Minute, long) + `","sink":1,"events":["path_change"],"path":"` + path(11, 13) + `","nodes":[11,13],"latency_ns":300,"event_node":null,"reference":null,"value":null}`},
-		{"queue_episodes", "SET param_raise = 100",
-			`{"node":12,"egress":2,"queue":5,"first":"` + at(50*time.Minute, short) + `","last":"` + at(18*time.Minute, short) + `","occupancy":950,"flows":4}`},
+		{"queue_episodes", "raise = 100",
+			`{"node":12,"egress":2,"queue":5,"first":"` + at(20*time.Minute, short) + `","last":"` + at(19*time.Minute, short) + `","minutes":2,"occupancy":950,"flows":3}`},
 		{"episodes", "",
 			`{"begin":"` + at(20*time.Minute, long) + `","seconds":120.5,"node":12,"egress":2,"queue":5,"packets":50,"peak_latency_ns":95000,"usual_latency_ns":1000,"sinks":2,"culprits":[["` + flow(2) + `",0.5],["` + flow(3) + `",0.1]],"victims":["` + flow(4) + `"]}`},
-		{"culprits_and_victims", "SET param_node = 12; SET param_egress = 2; SET param_queue = 5; SET param_from = '" + at(20*time.Minute, stamp) + "'; SET param_to = '" + at(18*time.Minute, stamp) + "'",
-			`{"flow":"` + flow(2) + `","reports":2,"bytes":699000,"share":0.736,"latency_during":95000,"latency_before":1000,"role":"culprit"}
-			{"flow":"` + flow(3) + `","reports":1,"bytes":250000,"share":0.263,"latency_during":91000,"latency_before":1000,"role":"culprit"}
-			{"flow":"` + flow(4) + `","reports":1,"bytes":500,"share":0.001,"latency_during":93000,"latency_before":1000,"role":"victim"}`},
+		{"culprits_and_victims", "node = 12; egress = 2; queue = 5; from = '" + at(20*time.Minute, stamp) + "'; to = '" + at(18*time.Minute, stamp) + "'",
+			`{"flow":"` + flow(2) + `","reports":2,"counted":699000,"bytes":699000,"share":0.736,"latency_during":95000,"latency_before":1000,"role":"culprit"}
+			{"flow":"` + flow(3) + `","reports":1,"counted":250000,"bytes":250000,"share":0.263,"latency_during":91000,"latency_before":1000,"role":"culprit"}
+			{"flow":"` + flow(4) + `","reports":1,"counted":500,"bytes":500,"share":0.001,"latency_during":93000,"latency_before":1000,"role":"victim"}`},
 		{"links_slower", "", `{"from_node":11,"to_node":12,"p99_ns":4019,"yesterday_ns":1019,"reports":20}`},
 		{"slowest_nodes", "", `{"node":12,"egress":2,"p50_p90_p99":[2000,95000,95000],"maximum":95000,"reports":9}
 			{} {} {}`},
@@ -231,16 +246,15 @@ func TestQueries(t *testing.T) {
 	} {
 		t.Run(q.name, func(t *testing.T) {
 			c.t = t
-			for _, set := range strings.Split(q.params, "; ") {
-				if set != "" {
-					c.must(set)
-				}
-			}
 			sql, ok := queries[q.name]
 			if !ok {
 				t.Fatal("docs/queries.md has no query of that name")
 			}
 			delete(queries, q.name)
+			for _, p := range strings.Split(q.params, "; ") {
+				name, value, _ := strings.Cut(p, " = ")
+				sql = regexp.MustCompile(`\{`+name+`:([^}]*)\}`).ReplaceAllString(sql, "CAST("+value+" AS $1)")
+			}
 			got, want := rows(t, c.must(sql)), rows(t, q.want)
 			for i := range min(len(got), len(want)) {
 				if len(want[i]) == 0 {

@@ -45,7 +45,7 @@ func TestUpgradeHasTheColumns(t *testing.T) {
 	if !ok {
 		t.Fatal("clickhouse-upgrade.sql alters nothing")
 	}
-	added := regexp.MustCompile(`^(?:ADD COLUMN IF NOT EXISTS (.*) AFTER ([a-z_0-9]+)|MODIFY COLUMN (.*))$`)
+	added := regexp.MustCompile("^(?:ADD COLUMN IF NOT EXISTS (.*) AFTER `?([a-z_0-9]+)`?|MODIFY COLUMN (.*))$")
 	n := 0
 	for _, d := range definitions(strings.TrimRight(strings.TrimSpace(alter), ";")) {
 		m := added.FindStringSubmatch(d)

@@ -38,7 +38,8 @@ type Output struct {
 	servers  []string // HOST:PORT of all
 	at       int      // index in servers of the one in use
 	table    string
-	compared bool // the table's columns were compared with the records since it last failed
+	compared bool              // the table's columns were compared with the records since it last failed
+	versions map[string]string // of the servers, by HOST:PORT, as far as they were asked since they were away; used by the attempt under way
 	client   *http.Client
 	clock    func() time.Time
 
@@ -55,8 +56,8 @@ type Output struct {
 	usual  int // bytes of its frames
 }
 
-// settings of inserts, unless the URL has others.
-var settings = map[string]string{
+// Settings are those of inserts, unless the URL has others.
+var Settings = map[string]string{
 	"input_format_skip_unknown_fields": "1", // columns that an older table lacks
 	// Rows of a block that repeat each other, which are next to none, go when parts are merged, not before: to look for them
 	// costs more than all else of an insert.
@@ -64,6 +65,9 @@ var settings = map[string]string{
 	// What comes is a block already. Servers that queue inserts, as 26.7 does by default, would let each wait to be gathered with
 	// others, and those before 26.2 would store it again when it is sent again under its token.
 	"async_insert": "0",
+	// What views make of a block that comes again under its token counts once, as the block itself does: so by default from 26.7
+	// on at the latest, and neither in 25.8 nor in 26.1.
+	"deduplicate_blocks_in_dependent_materialized_views": "1",
 }
 
 // New makes an output. It connects to nothing yet: an error is one of the configuration.
@@ -79,13 +83,13 @@ func New(c Config) (*Output, error) {
 	}
 	q.Del("table")
 	q.Set("query", "INSERT INTO "+quote(table)+" FORMAT Native")
-	for setting, value := range settings {
+	for setting, value := range Settings {
 		if !q.Has(setting) {
 			q.Set(setting, value)
 		}
 	}
 	u.RawQuery = q.Encode()
-	return &Output{c: c, insert: u, servers: append([]string{u.Host}, c.Replicas...), table: table, clock: time.Now, frame: compress.NewWriter(compress.LevelZero, compress.LZ4), client: newClient(c.TLS)}, nil
+	return &Output{c: c, insert: u, servers: append([]string{u.Host}, c.Replicas...), table: table, clock: time.Now, versions: map[string]string{}, frame: compress.NewWriter(compress.LevelZero, compress.LZ4), client: newClient(c.TLS)}, nil
 }
 
 // newClient makes a client that follows no redirect: it would go on with a GET without the rows, take the

@@ -81,6 +81,7 @@ func (i *insert) post() {
 	ctx, cancel := context.WithTimeout(context.Background(), i.o.c.Timeout)
 	i.done, i.cancel = make(chan error, 1), cancel
 	go func(done chan<- error, server url.URL) {
+		i.o.askVersion(ctx, server)
 		done <- i.o.post(ctx, server, i.token, i.body)
 		i.block[0].Answered()
 	}(i.done, *i.o.insert)
@@ -115,6 +116,9 @@ func (i *insert) answered(err error, now time.Time) {
 	}
 	i.o.compared = false // it may be another table when it takes rows again
 	err = i.o.explain(err)
+	if r := (refused{}); !errors.As(err, &r) {
+		delete(i.o.versions, i.o.insert.Host) // it may be another server when it answers again
+	}
 	i.o.goOn()
 	if i.failed++; i.failed < len(i.o.servers) {
 		i.next = now // at once: the next server may be well

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -50,6 +51,8 @@ var advice = map[string]string{
 func (o *Output) explain(err error) error {
 	var r refused
 	switch {
+	case errors.As(err, &r) && tooOld(o.versions[o.insert.Host]):
+		return fmt.Errorf("table %s: %w; %s", o.table, err, oldServer(o.versions[o.insert.Host]))
 	case errors.As(err, &r) && advice[r.code] != "":
 		return fmt.Errorf("table %s: %w; %s", o.table, err, advice[r.code])
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
@@ -67,6 +70,84 @@ func (o *Output) goOn() {
 	o.insert.Host = o.servers[o.at]
 }
 
+// LeastVersion is the first version of ClickHouse that takes the tables of deploy/collect/clickhouse.sql, and what is made of them.
+const LeastVersion = "24.8"
+
+// tooOld reports whether a server's version is one before LeastVersion. What is no version is none of them.
+func tooOld(version string) bool {
+	var major, minor, leastMajor, leastMinor int
+	fmt.Sscanf(LeastVersion, "%d.%d", &leastMajor, &leastMinor)
+	n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor)
+	return n == 2 && (major < leastMajor || major == leastMajor && minor < leastMinor)
+}
+
+func oldServer(version string) string {
+	return fmt.Sprintf("the server is ClickHouse %s: the tables of %s need %s or later", version, schema, LeastVersion)
+}
+
+// askVersion asks a server for its version in front of its first insert, and says so where that is too old for the tables. Who has
+// a table of one's own may know better: rows are sent nevertheless.
+func (o *Output) askVersion(ctx context.Context, server url.URL) {
+	if _, known := o.versions[server.Host]; known || o.c.Log == nil {
+		return
+	}
+	version, err := o.version(ctx, server)
+	if err != nil { // the insert will have the same error
+		return
+	}
+	o.versions[server.Host] = version
+	if tooOld(version) {
+		o.c.Log(oldServer(version), "table", o.table, "server", server.Host)
+	}
+}
+
+func (o *Output) version(ctx context.Context, server url.URL) (string, error) {
+	answer, err := o.ask(ctx, server, url.Values{"query": {"SELECT version()"}}, nil, 100)
+	return strings.TrimSpace(string(answer)), err
+}
+
+// Try says what keeps the servers from taking records, as far as that shows without an insert: one that does not answer, one that is
+// too old, no table, columns that the table lacks.
+func (o *Output) Try(ctx context.Context) error {
+	var all []error
+	for _, host := range o.servers {
+		server := *o.insert
+		server.Host = host
+		if err := o.try(ctx, server); err != nil {
+			all = append(all, fmt.Errorf("%s: %w", host, err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+func (o *Output) try(ctx context.Context, server url.URL) error {
+	version, err := o.version(ctx, server)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errors.New("it does not answer")
+	}
+	if err != nil {
+		return o.explain(err)
+	}
+	if tooOld(version) {
+		return errors.New(oldServer(version))
+	}
+	answer, err := o.describe(ctx, server)
+	if err != nil {
+		return o.explain(err)
+	}
+	if lacking := lacking(answer); len(lacking) > 0 {
+		return fmt.Errorf("table %s lacks columns: %s; %s adds them", o.table, strings.Join(lacking, " "), upgrade)
+	}
+	return nil
+}
+
+// describe asks a server for the columns of the table.
+func (o *Output) describe(ctx context.Context, server url.URL) ([]byte, error) {
+	q := server.Query()
+	q.Set("query", "DESCRIBE TABLE "+quote(o.table)+" FORMAT JSONEachRow")
+	return o.ask(ctx, server, q, nil, 1<<20)
+}
+
 // compare asks, once after each time that the table began to take rows, which columns it has: those that it lacks are
 // dropped from every row without an error (input_format_skip_unknown_fields), so that an older table goes on working.
 func (o *Output) compare() {
@@ -78,9 +159,7 @@ func (o *Output) compare() {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), o.c.Timeout)
 		defer cancel()
-		q := server.Query()
-		q.Set("query", "DESCRIBE TABLE "+quote(o.table)+" FORMAT JSONEachRow")
-		answer, err := o.ask(ctx, server, q, nil, 1<<20)
+		answer, err := o.describe(ctx, server)
 		if err != nil { // a right that the user lacks, say: rows are taken nevertheless
 			return
 		}

@@ -122,3 +122,81 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		}
 	}
 }
+
+// old answers as a server of a version does that refuses all inserts.
+func old(t *testing.T, version string, refuse bool) *httptest.Server {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		switch q := r.URL.Query().Get("query"); {
+		case q == "SELECT version()":
+			io.WriteString(w, version+"\n")
+		case strings.HasPrefix(q, "DESCRIBE"):
+			io.WriteString(w, describe(record.Fields))
+		case refuse:
+			w.Header().Set("X-ClickHouse-Exception-Code", "10")
+			http.Error(w, "Code: 10. DB::Exception: Not found column stats.received", 500)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestOldServer: a server that is too old for the tables is told at the first insert, once, and with each insert that it refuses.
+func TestOldServer(t *testing.T) {
+	for _, c := range []struct {
+		version string
+		refuse  bool
+		said    int
+		want    string // in the error; "": rows are taken
+	}{
+		{"23.10.3.5", false, 1, ""},
+		{"23.10.3.5", true, 1, "the server is ClickHouse 23.10.3.5: the tables of deploy/collect/clickhouse.sql (GET /api/v1/schema/clickhouse.sql) need 24.8 or later"},
+		{"24.8.4.1", true, 0, "Not found column"},
+		{"26.9.2.1", false, 0, ""},
+		{"a proxy", false, 0, ""},
+	} {
+		var mu sync.Mutex
+		said := 0
+		o, err := New(Config{URL: old(t, c.version, c.refuse).URL + "/?table=int.reports", Rows: 100, Wait: time.Millisecond, Timeout: time.Minute, Log: func(msg string, _ ...any) {
+			mu.Lock()
+			defer mu.Unlock()
+			if strings.Contains(msg, "need 24.8 or later") {
+				said++
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := collecttest.New(t, collect.Options{}, 1<<30, o)
+		b.Send(10)
+		b.Wait("an answer", func() bool { s := b.C.Snapshot().Outputs[0]; return s.Retried > 0 || s.Delivered > 0 })
+		if why := b.C.Snapshot().Outputs[0].Why; c.want != "" && (why == nil || !strings.Contains(why.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.version, why, c.want)
+		}
+		b.Stop()
+		if said != c.said {
+			t.Errorf("%s: said %d times", c.version, said)
+		}
+	}
+}
+
+// TestTry: what --check tells of a server, without an insert.
+func TestTry(t *testing.T) {
+	for _, c := range []struct{ name, version, want string }{
+		{"all is there", "25.8.2.1", ""},
+		{"too old", "22.3", "need 24.8 or later"},
+	} {
+		s := old(t, c.version, true)
+		o, err := New(Config{URL: s.URL + "/?table=int.reports"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := o.Try(t.Context()); c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	o, _ := New(Config{URL: "http://127.0.0.1:1/?table=t", Replicas: []string{"127.0.0.1:2"}})
+	if err := o.Try(t.Context()); err == nil || strings.Count(err.Error(), "connection refused") != 2 {
+		t.Errorf("two servers that are away: %v", err)
+	}
+}
