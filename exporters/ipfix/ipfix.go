@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -136,7 +137,8 @@ func others(d *collect.Delivery, flows []int, n int) (rest []int) {
 
 // connect begins a session.
 func (o *Output) connect() error {
-	conn, err := net.DialTimeout(o.c.Network, o.c.Address, dialTimeout)
+	d := net.Dialer{Timeout: dialTimeout, Control: prepare}
+	conn, err := d.Dial(o.c.Network, o.c.Address)
 	if err != nil {
 		return err
 	}
@@ -152,6 +154,23 @@ func (o *Output) connect() error {
 	}
 	o.away.Store(nil)
 	return nil
+}
+
+// prepare has the kernel send messages over UDP without the mark that none on the path may cut them (without ICMP errors, a path that
+// takes less would lose them all), and tell of each ICMP error, such as that the host is not there.
+func prepare(network, _ string, c syscall.RawConn) error {
+	if !strings.HasPrefix(network, "udp") {
+		return nil
+	}
+	var err error
+	ctl := c.Control(func(fd uintptr) {
+		level, mtu, dont, errs := unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DONT, unix.IP_RECVERR
+		if network == "udp6" {
+			level, mtu, dont, errs = unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_DONT, unix.IPV6_RECVERR
+		}
+		err = errors.Join(unix.SetsockoptInt(int(fd), level, mtu, dont), unix.SetsockoptInt(int(fd), level, errs, 1))
+	})
+	return errors.Join(ctl, err)
 }
 
 // write sends one message. Where it fails, the session is over: over TCP, a part of it may have been sent.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"intsink/exporters/collect"
 	"intsink/exporters/collect/collecttest"
 	"intsink/exporters/record"
@@ -93,7 +95,7 @@ func (r *reader) template(id uint32, b []byte) {
 // flowOf is a record of a packet over three hops with times, of node 7.
 func flowOf() *record.Record {
 	return &record.Record{
-		Time: 1763776800_123456789, NodeID: 7, Length: 1500, Protocol: 6, DSCP: 46, TCPFlags: 0x12, VLANs: []uint16{100},
+		Exporter: netip.MustParseAddr("192.0.2.1"), Time: 1763776800_123456789, NodeID: 7, Length: 1500, Protocol: 6, DSCP: 46, TCPFlags: 0x12, VLANs: []uint16{100},
 		Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddr("10.1.0.1"), SourcePort: 1024, DestinationPort: 443,
 		Known:    record.KnownAddresses | record.KnownPorts | record.KnownTCPFlags | record.KnownHopCount | record.KnownLatency | record.KnownPath | record.KnownMaxHop,
 		HopCount: 3, Hops: make([]record.Hop, 3), Links: []record.Link{{LatencyNs: 1000}, {LatencyNs: 2000}}, LatencyNs: 7499, Path: 0xabc, MaxHop: 9,
@@ -124,7 +126,7 @@ func TestSession(t *testing.T) {
 		t.Errorf("messages of %d bytes", sizes)
 	}
 	want := map[uint16]uint64{
-		0: 7, 1: 1500, 2: 1, 4: 6, 5: 46 << 2, 6: 0x12, 7: 1024, 8: 0x0a000001, 11: 443, 12: 0x0a010001, 58: 100, 89: 64,
+		0: 7, 1: 1500, 2: 1, 4: 6, 5: 46 << 2, 6: 0x12, 7: 1024, 8: 0x0a000001, 11: 443, 12: 0x0a010001, 58: 100, 89: 64, 130: 0xc0000201,
 		152: 1763776800123, 153: 1763776800123, 325: (1763776800+2208988800)<<32 | 123456789<<32/1000000000, 530: 10, 531: 10, 532: 10, 533: 10,
 	}
 	for id, v := range r.flows[0] {
@@ -139,11 +141,16 @@ func TestSession(t *testing.T) {
 		t.Errorf("IPv6: %v", f)
 	}
 
-	now = now.Add(time.Minute)
-	s.add(8, 1, record.AppendFlow(nil, one))
-	s.flush()
-	if r.told != 5 {
-		t.Errorf("a template is told again after a minute: %d", r.told)
+	for _, after := range []struct {
+		wait time.Duration
+		told int
+	}{{time.Second / 2, 4}, {time.Second / 2, 5}, {time.Second, 5}, {58 * time.Second, 5}, {time.Second, 6}} { // a second after it was new, then each minute
+		now = now.Add(after.wait)
+		s.add(8, 1, record.AppendFlow(nil, one))
+		s.flush()
+		if r.told != after.told {
+			t.Errorf("%v later: %d templates were told, want %d", after.wait, r.told, after.told)
+		}
 	}
 
 	s.enterprise = 4711
@@ -252,6 +259,28 @@ func TestTCP(t *testing.T) {
 	b.Wait("all has arrived over a second connection", func() bool { return b.C.Snapshot().Outputs[0].Delivered == 200 })
 	b.Wait("the collector has read it", func() bool { return c.have() >= 200 })
 	b.Stop()
+}
+
+// TestUDPSocket: routers on the way may cut messages, and the kernel tells what ICMP says.
+func TestUDPSocket(t *testing.T) {
+	for network, address := range map[string]string{"udp4": "127.0.0.1:4739", "udp6": "[::1]:4739"} {
+		o := New(Config{Address: address, Network: "udp", Message: 1400})
+		if err := o.connect(); err != nil {
+			t.Fatal(err)
+		}
+		level, mtu, errs := unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_RECVERR
+		if network == "udp6" {
+			level, mtu, errs = unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_RECVERR
+		}
+		o.raw.Control(func(fd uintptr) {
+			discovers, err := unix.GetsockoptInt(int(fd), level, mtu)
+			told, err2 := unix.GetsockoptInt(int(fd), level, errs)
+			if err != nil || err2 != nil || discovers != 0 || told != 1 {
+				t.Errorf("%s: path MTU discovery %d, errors %d, %v, %v", network, discovers, told, err, err2)
+			}
+		})
+		o.Close()
+	}
 }
 
 // TestUDPRefused: while nobody listens on the port, nothing counts as delivered; it arrives when somebody does.

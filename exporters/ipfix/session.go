@@ -12,9 +12,15 @@ import (
 // domain is an observation domain of a session.
 type domain struct {
 	sequence uint32 // data records that were sent, modulo 2^32
-	told     map[record.FlowGroups]time.Time
+	told     map[record.FlowGroups]telling
 	from     uint16 // whose reports had the node first, as Batch.From
 	used     uint64 // the number of the message that it was used in last
+}
+
+// telling is when a template was told, and whether it was before.
+type telling struct {
+	at    time.Time
+	again bool
 }
 
 // maxDomains bounds the observation domains of a session. For a further one goes the one that was used longest ago of the exporter that
@@ -110,7 +116,7 @@ func (s *session) begin(id uint32, from uint16) {
 		if len(s.domains) >= maxDomains {
 			s.makeRoom()
 		}
-		s.of = &domain{told: map[record.FlowGroups]time.Time{}, from: from}
+		s.of = &domain{told: map[record.FlowGroups]telling{}, from: from}
 		s.domains[id] = s.of
 		s.owned[from]++
 	}
@@ -139,10 +145,18 @@ func (s *session) makeRoom() {
 	}
 }
 
+// soonAgain is when a new template is told for the second time over UDP: the first may be lost, and a collector that reads by several
+// workers may read it behind the data that came after it.
+const soonAgain = time.Second
+
 // due reports whether the template has to be told before a record.
 func (s *session) due(groups record.FlowGroups) bool {
-	at, told := s.of.told[groups]
-	return !told || s.repeat > 0 && s.now().Sub(at) >= s.repeat
+	last, told := s.of.told[groups]
+	if !told || s.repeat == 0 {
+		return !told
+	}
+	since := s.now().Sub(last.at)
+	return since >= s.repeat || !last.again && since >= soonAgain
 }
 
 // tell puts the template into the message.
@@ -159,7 +173,8 @@ func (s *session) tell(groups record.FlowGroups) {
 		s.message = be.AppendUint32(s.message, s.enterprise)
 	}
 	s.close()
-	s.of.told[groups] = s.now()
+	_, again := s.of.told[groups]
+	s.of.told[groups] = telling{s.now(), again}
 }
 
 // open begins a set, and ends the one before.

@@ -14,7 +14,7 @@ type FlowField struct {
 type FlowGroups uint16
 
 // OwnFlowGroups are the groups whose fields have a private enterprise number. They stand behind all others.
-const OwnFlowGroups FlowGroups = 1<<11 | 1<<10 | 1<<9 | 1<<8
+const OwnFlowGroups FlowGroups = 1<<13 | 1<<12 | 1<<11 | 1<<10
 
 // flowGroup is some fields that are known together.
 type flowGroup struct {
@@ -59,6 +59,18 @@ var flowGroups = [...]flowGroup{
 		}},
 	{[]FlowField{{ID: 530, Length: 4}, {ID: 531, Length: 4}, {ID: 532, Length: 4}, {ID: 533, Length: 8}},
 		func(r *Record) bool { _, known := r.pathDelay(); return known }, putPathDelay},
+	{[]FlowField{{ID: 130, Length: 4}}, // of the sink: a collector of flows sees our address alone
+		func(r *Record) bool { return r.Exporter.Is4() },
+		func(b []byte, r *Record) []byte {
+			exporter := r.Exporter.As4()
+			return append(b, exporter[:]...)
+		}},
+	{[]FlowField{{ID: 131, Length: 16}},
+		func(r *Record) bool { return r.Exporter.Is6() },
+		func(b []byte, r *Record) []byte {
+			exporter := r.Exporter.As16()
+			return append(b, exporter[:]...)
+		}},
 	{[]FlowField{{1, 2, true}},
 		func(r *Record) bool { return r.Has(KnownHopCount) },
 		func(b []byte, r *Record) []byte { return be.AppendUint16(b, r.HopCount) }},
