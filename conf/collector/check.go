@@ -215,6 +215,7 @@ func (f check) kafka(k *Kafka) {
 		f.ErrorAt([]any{&k.Topic}, "%s: topic %s: must have 1 to 249 letters, digits, dots, _ or -", what, schema.Quote(schema.Short(k.Topic)))
 	}
 	f.tls(what, k.TLS)
+	f.registry(what, k)
 	if k.SASL != nil {
 		f.secret(what+": sasl", "password_file", &k.SASL.PasswordFile)
 		if (k.SASL.User == "") != (k.SASL.Mechanism == OAuthBearer) && f.Good(&k.SASL.Mechanism) {
@@ -223,6 +224,37 @@ func (f check) kafka(k *Kafka) {
 		if k.TLS == nil {
 			f.WarnAt([]any{k.SASL}, "%s: sasl without tls shows the broker's network %s; add tls { }", what, shown(string(k.SASL.Mechanism)))
 		}
+	}
+}
+
+// registry checks where the schema of messages is to be registered.
+func (f check) registry(what string, k *Kafka) {
+	r := k.Registry
+	if r == nil {
+		return
+	}
+	what += ": registry"
+	f.tls(what, r.TLS)
+	f.secret(what, "password_file", &r.PasswordFile)
+	if k.Format != ProtobufMessages && f.Good(&k.Format) {
+		f.ErrorAt([]any{r}, `%s: is for messages of format = "protobuf"`, what)
+	}
+	if (r.User == "") != (r.PasswordFile == "") {
+		f.ErrorAt([]any{&r.User, &r.PasswordFile}, "%s: user and password_file belong together", what)
+	}
+	if !f.Good(&r.URL) {
+		return
+	}
+	u, err := url.Parse(r.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "":
+		f.ErrorAt([]any{&r.URL}, `%s: url %s: must be that of a schema registry, such as "http://registry:8081"`, what, schema.Quote(schema.Short(withoutPassword(r.URL))))
+	case u.User != nil:
+		f.ErrorAt([]any{&r.URL}, "%s: url has a user or password in it: write them as user and password_file", what)
+	case u.Scheme == "http" && r.TLS != nil:
+		f.ErrorAt([]any{&r.URL}, "%s: tls is for https, the url is http", what)
+	case u.Scheme == "http" && r.User != "":
+		f.WarnAt([]any{&r.URL}, "%s: the password goes over the network as it is: https hides it", what)
 	}
 }
 

@@ -76,6 +76,12 @@ func TestDoubtfulConfigurations(t *testing.T) {
 		{"a password without user", "spool { directory = \".\" }\nclickhouse \"c\" {\n url = \"https://ch/?table=t\"\n password_file = \"real\"\n}", "warning: clickhouse \"c\": password_file without user"},
 		{"a token with a user", "spool { directory = \".\" }\nkafka \"k\" {\n brokers = [\"k:9092\"]\n tls {}\n sasl {\n mechanism = \"oauthbearer\"\n user = \"u\"\n password_file = \"real\"\n }\n}", "oauthbearer has none"},
 		{"a login without a user", "spool { directory = \".\" }\nkafka \"k\" {\n brokers = [\"k:9092\"]\n tls {}\n sasl {\n mechanism = \"plain\"\n password_file = \"real\"\n }\n}", "user belongs to plain and scram"},
+		{"a registry for JSON", registry(`"http://sr:8081"`, "json", ""), "8:3: error: kafka \"k\": registry: is for messages of format = \"protobuf\""},
+		{"a registry that is no URL", registry(`"sr:8081"`, "protobuf", ""), "registry: url \"sr:8081\": must be that of a schema registry"},
+		{"a registry with a user in the URL", registry(`"https://u:p@sr"`, "protobuf", ""), "write them as user and password_file"},
+		{"a registry's user without password", registry(`"https://sr"`, "protobuf", `user = "u"`), "user and password_file belong together"},
+		{"a registry's password in the clear", registry(`"http://sr"`, "protobuf", "user = \"u\"\n password_file = \"real\""), "warning: kafka \"k\": registry: the password goes over the network as it is"},
+		{"a registry", registry(`"https://sr"`, "protobuf", "user = \"u\"\n password_file = \"real\"\n tls {}"), ""},
 		{"flows to no port", "spool { directory = \".\" }\nipfix \"x\" { address = \"192.0.2.20\" }", "3:23: error: ipfix \"x\": address \"192.0.2.20\": must be an address and a port, such as \"192.0.2.20:4739\""},
 		{"flows twice", "spool { directory = \".\" }\nipfix \"x\" { address = \"nf:4739\" }\nipfix \"y\" { address = \"nf:4739\" }", "4:23: error: ipfix \"y\": address nf:4739 is that of ipfix \"x\": each flow would come twice"},
 		{"flows by UDP and TCP", "spool { directory = \".\" }\nipfix \"x\" { address = \"nf:4739\" }\nipfix \"y\" {\n address = \"nf:4739\"\n protocol = \"tcp\"\n}", ""},
@@ -89,6 +95,11 @@ func TestDoubtfulConfigurations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// registry is a block kafka with one.
+func registry(url, format, more string) string {
+	return "spool { directory = \".\" }\nkafka \"k\" {\n brokers = [\"k:9092\"]\n format = \"" + format + "\"\n\n\n  registry {\n url = " + url + "\n " + more + "\n }\n}"
 }
 
 // TestSecretsAreNotShown: a URL that cannot be read is shown without what may be a password.

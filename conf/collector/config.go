@@ -70,6 +70,14 @@ type Kafka struct {
 	Buffer      int64
 	TLS         *TLS
 	SASL        *SASL
+	Registry    *Registry
+}
+
+// Registry is where the schema of messages is registered.
+type Registry struct {
+	URL                string
+	User, PasswordFile string
+	TLS                *TLS
 }
 
 // TLS names PEM files, and the name that the server's certificate must have; "": that of the endpoint.

@@ -73,6 +73,10 @@ func (c *Config) resolve(dir string) {
 		if s := c.Kafkas[i].SASL; s != nil {
 			in(&s.PasswordFile)
 		}
+		if r := c.Kafkas[i].Registry; r != nil {
+			in(&r.PasswordFile)
+			tls(r.TLS)
+		}
 	}
 	for i := range c.Files {
 		if path, unix := strings.CutPrefix(c.Files[i].Path, "unix:"); unix {

@@ -77,6 +77,12 @@ func visitKafka(v schema.Visitor, k *Kafka) {
 		v.Attr("user", schema.Text(&s.User))
 		v.Required("password_file", schema.Text(&s.PasswordFile))
 	}))
+	v.Optional("registry", schema.Pointer(&k.Registry, func() Registry { return Registry{} }, func(v schema.Visitor, r *Registry) {
+		v.Required("url", schema.Text(&r.URL))
+		v.Attr("user", schema.Text(&r.User))
+		v.Attr("password_file", schema.Text(&r.PasswordFile))
+		v.Optional("tls", schema.Pointer(&r.TLS, func() TLS { return TLS{} }, visitTLS))
+	}))
 }
 
 func visitTLS(v schema.Visitor, t *TLS) {

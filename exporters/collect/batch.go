@@ -54,6 +54,7 @@ func (b *Batch) full() bool { return len(b.items) >= batchRecords || len(b.raw) 
 type item struct {
 	end  [numFormats]uint32 // where the record ends in encoded, by format
 	flow uint64             // hash of the flow, the same in both directions; 0: none
+	time int64              // Unix nanoseconds, see Time
 	node uint32
 	kind record.Type
 	from uint16 // names the exporter; only with Flow
@@ -104,9 +105,16 @@ func (b *Batch) Node(i int) uint32 { return b.items[i].node }
 // From names the exporter that record i is of, in short: two may share a name. It is known of records in Flow.
 func (b *Batch) From(i int) uint16 { return b.items[i].from }
 
+// Time returns when record i was, in Unix nanoseconds: when its sink says that it was, and not after its receipt, however wrong the
+// clock of the sink is.
+func (b *Batch) Time(i int) int64 { return b.items[i].time }
+
+// Type returns the type of record i.
+func (b *Batch) Type(i int) record.Type { return b.items[i].kind }
+
 // add appends a record in each format whose bit is set.
 func (b *Batch) add(r *record.Record, formats uint8) {
-	it := item{node: r.NodeID, kind: r.Type}
+	it := item{node: r.NodeID, kind: r.Type, time: min(r.Time, r.Received)}
 	if formats&(1<<JSON|1<<Protobuf) != 0 {
 		it.flow = flowHash(r)
 	}

@@ -34,6 +34,7 @@ type Config struct {
 	Buffer      int // bytes that the client may hold
 	TLS         *TLS
 	SASL        *SASL
+	Registry    *Registry                     // nil: messages stand as they are
 	Log         func(msg string, args ...any) // receives a message when a broker cannot be reached
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"intsink/exporters/collect"
 )
@@ -35,6 +37,8 @@ type Output struct {
 	held   atomic.Int64 // bytes of the deliveries that the client holds
 	open   sync.WaitGroup
 	pool   sync.Pool // *sent
+
+	registration *registration // nil: messages have no number of a schema in front
 }
 
 // New makes a producer. It connects to nothing yet: an error is one of the configuration.
@@ -43,7 +47,12 @@ func New(c Config) (*Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Output{c: c, client: client, batch: batchBytes, pool: sync.Pool{New: func() any { return new(sent) }}}, nil
+	registration, err := newRegistration(&c)
+	if err != nil {
+		client.Close()
+		return nil, err
+	}
+	return &Output{c: c, client: client, batch: batchBytes, pool: sync.Pool{New: func() any { return new(sent) }}, registration: registration}, nil
 }
 
 // client makes a client whose batches have at most so many bytes.
@@ -58,9 +67,44 @@ func (c *Config) client(batch int) (*kgo.Client, error) {
 // Format returns the encoding of records that the configuration names.
 func (o *Output) Format() collect.Format { return o.c.Format }
 
+// Away says why the number of the schema is not known.
+func (o *Output) Away() error {
+	if o.registration == nil || o.registration.why.Load() == nil {
+		return nil
+	}
+	return *o.registration.why.Load()
+}
+
+// Try says what keeps the brokers, and the registry, from taking records, as far as that shows without sending one.
+func (o *Output) Try(ctx context.Context) error {
+	var registry error
+	if o.registration != nil {
+		if _, _, registry = o.registration.find(ctx); registry != nil {
+			registry = fmt.Errorf("registry %s: %w", o.c.Registry.URL, registry)
+		}
+	}
+	r := kmsg.NewPtrMetadataRequest()
+	t := kmsg.NewMetadataRequestTopic()
+	t.Topic = &o.c.Topic
+	r.Topics = append(r.Topics, t)
+	answer, err := r.RequestWith(ctx, o.client)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		err = errors.New("no broker answers")
+	case err == nil && len(answer.Topics) == 1:
+		if err = kerr.ErrorForCode(answer.Topics[0].ErrorCode); err != nil {
+			err = o.explain(err)
+		}
+	}
+	return errors.Join(err, registry)
+}
+
 // Room reports whether so many records fit into Buffer beside those that the client holds. A
-// client that holds nothing takes any delivery.
+// client that holds nothing takes any delivery, once the number of the schema is known.
 func (o *Output) Room(records, bytes int) bool {
+	if !o.registration.ready(time.Now()) {
+		return false
+	}
 	held := o.held.Load()
 	return held == 0 || held+int64(bytes+records*perRecord) <= int64(o.c.Buffer)
 }
@@ -71,6 +115,7 @@ type sent struct {
 	d       *collect.Delivery
 	records []kgo.Record
 	keys    []byte
+	framed  []byte // messages behind the number of their schema
 	size    int64
 	left    atomic.Int32
 	good    atomic.Int32
@@ -103,16 +148,41 @@ func (o *Output) Send(d *collect.Delivery) {
 	s.size = int64(d.Size() + n*perRecord)
 	o.held.Add(s.size)
 	o.open.Add(1)
-	keys, now := s.keys, time.Now() // the client would ask for each record
+	keys, prefix := s.keys, s.room()
 	for i := range n {
-		r := &s.records[i]
-		*r = kgo.Record{Value: d.Record(o.c.Format, d.Index(i)), Timestamp: now}
+		r, at := &s.records[i], d.Index(i)
+		*r = kgo.Record{Value: s.message(at, prefix), Timestamp: time.Unix(0, d.Time(at)), Headers: headers[d.Type(at)]}
 		if size := keyLen(keys); size > 0 {
 			r.Key = keys[1 : 1+size : 1+size]
 		}
 		keys = keys[1+keyLen(keys):]
 		o.client.TryProduce(context.Background(), r, s.promise)
 	}
+}
+
+// room makes room for the messages behind the number of their schema, where they have one, and returns what stands in front.
+func (s *sent) room() (prefix []byte) {
+	g := s.o.registration
+	if s.framed = s.framed[:0]; g == nil {
+		return nil
+	}
+	bytes := 0
+	for i := range s.records {
+		bytes += prefixBytes + len(s.d.Record(s.o.c.Format, s.d.Index(i)))
+	}
+	s.framed = slices.Grow(s.framed, bytes)
+	return g.prefix.Load()[:]
+}
+
+// message returns record i of the delivery behind prefix; room has made room for it.
+func (s *sent) message(i int, prefix []byte) []byte {
+	m := s.d.Record(s.o.c.Format, i)
+	if prefix == nil {
+		return m
+	}
+	at := len(s.framed)
+	s.framed = append(append(s.framed, prefix...), m...)
+	return s.framed[at:len(s.framed):len(s.framed)]
 }
 
 // appendKey appends the key of record i with its length, a byte, in front.
