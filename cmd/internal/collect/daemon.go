@@ -47,6 +47,7 @@ type daemon struct {
 	parts     *degraded.Parts
 	world     *world
 	sinks     *allsinks.Sinks // whose page this is; nil: of none
+	dropping  dropping
 	http      struct {
 		sync.Mutex
 		server *http.Server // nil: its address is not open
@@ -312,6 +313,9 @@ func (d *daemon) ready() error {
 	}
 	if err := d.spool.Failing(); err != nil {
 		return fmt.Errorf("%s; the spool cannot be written: %w", why, err)
+	}
+	if d.dropping.goesOn(time.Now()) {
+		return errors.New(why + "; the spool, or its disk, is full, and the oldest records are dropped")
 	}
 	if used, size := d.spool.Usage(); float64(used) > full*float64(size) {
 		return fmt.Errorf("%s; the spool has %d of %d bytes", why, used, size)

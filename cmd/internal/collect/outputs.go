@@ -18,6 +18,7 @@ import (
 	"intsink/cmd/internal/sinkconf"
 	"intsink/conf"
 	"intsink/conf/collector"
+	files "intsink/deploy/collect"
 	"intsink/exporters/clickhouse"
 	"intsink/exporters/collect"
 	"intsink/exporters/ipfix"
@@ -42,6 +43,9 @@ func specs(c *collector.Config) (all []spec) {
 	for i := range c.Kafkas {
 		k := c.Kafkas[i]
 		s := spec{name: "kafka " + k.Name, config: k, files: contents(k.TLS), hosts: namesIn(k.Brokers...)}
+		if k.Registry != nil {
+			s.files += contents(k.Registry.TLS)
+		}
 		if k.Format == collector.ProtobufMessages {
 			s.format = collect.Protobuf
 		}
@@ -126,6 +130,16 @@ func makeKafka(k *collector.Kafka, format collect.Format, say func(msg string, a
 	}
 	if k.SASL != nil {
 		c.SASL = &kafka.SASL{Mechanism: kafka.Mechanism(k.SASL.Mechanism), User: k.SASL.User, PasswordFile: k.SASL.PasswordFile}
+	}
+	if r := k.Registry; r != nil {
+		text, err := files.Files.ReadFile("intsink.proto")
+		if err != nil {
+			return nil, err
+		}
+		c.Registry = &kafka.Registry{URL: r.URL, User: r.User, PasswordFile: r.PasswordFile, Schema: string(text)}
+		if t := r.TLS; t != nil {
+			c.Registry.TLS = &kafka.TLS{CA: t.CA, Certificate: t.Certificate, Key: t.Key, ServerName: t.ServerName}
+		}
 	}
 	return kafka.New(c)
 }

@@ -3,17 +3,21 @@
 package collect
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"intsink/conf"
 	"intsink/conf/collector"
 )
 
@@ -39,14 +43,34 @@ func tryWorld(c *collector.Config, lookUp func(host string) ([]netip.Addr, error
 		}
 	}
 	all := specs(c)
+	ctx, cancel := context.WithTimeout(context.Background(), tryTime)
+	defer cancel()
+	receivers := make([]error, len(all))
+	var wait sync.WaitGroup
 	for i := range all {
-		if o, err := all[i].make(func(string, ...any) {}); err != nil {
-			fault(all[i].name, err)
-		} else {
-			o.Close()
-		}
+		wait.Go(func() { receivers[i] = tryOutput(ctx, &all[i]) })
+	}
+	wait.Wait()
+	for i := range all {
+		fault(all[i].name, receivers[i])
 	}
 	return errors.Join(append(errs, tryNames(all, lookUp)...)...)
+}
+
+// tryTime is how long --check waits for all receivers together.
+const tryTime = 5 * time.Second
+
+// tryOutput makes an output, and asks its receiver whether it would take records, where that can be asked.
+func tryOutput(ctx context.Context, s *spec) error {
+	o, err := s.make(func(string, ...any) {})
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	if asks, ok := o.(interface{ Try(context.Context) error }); ok && !slices.ContainsFunc(s.hosts, func(host string) bool { _, err := conf.LookUp(host); return err != nil }) {
+		return asks.Try(ctx)
+	}
+	return nil
 }
 
 // tryNames looks up the host names of outputs, all at once.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"intsink/cmd/internal/degraded"
 	"intsink/conf"
@@ -191,6 +192,7 @@ func (d *daemon) tellDegraded() {
 		d.parts.Set("output", s.Outputs[i].Name, d.world.fault(&s.Outputs[i]))
 	}
 	d.parts.Keep("output", names)
+	d.dropping.note(s.Outputs, time.Now())
 	for peer, why := range d.collector.PeerFaults() {
 		d.parts.Set("peer", peer, why)
 	}
