@@ -76,7 +76,9 @@ func (u *Usual) compare() {
 	})
 	for id, x := range like {
 		n, at, was := u.nodes.Find(nodeKey(id)), u.classOf(id), x.Latency
-		x.Nodes = max(len(latencies[at]), len(occupancies[at]))
+		if x.Nodes = len(latencies[at]); !was.Known {
+			x.Nodes++ // the node itself
+		}
 		x.Latency, x.Occupancy = typical(n.usual, latencies[at], spreadOfLatency), typical(n.usualOccupancy, occupancies[at], spreadOfOccupancy)
 		if !x.History && was.Known && x.Latency.isOdd(was.Median, u.floor) { // what it did so far is a fault
 			n.latency, n.occupancy = Measure{}, Measure{}

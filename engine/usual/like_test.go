@@ -103,7 +103,7 @@ func TestSlowBeforeAnythingIsKnown(t *testing.T) {
 		if s.Usual.Known && nodeOf(s.Place) == 202 {
 			t.Errorf("%+v: it is not known what is usual", s)
 		}
-		if l := s.Like.Latency; nodeOf(s.Place) == 202 && (l.Median < 2000 || l.Median > 5000 || s.Like.Nodes < 3) {
+		if l := s.Like.Latency; nodeOf(s.Place) == 202 && (l.Median < 2000 || l.Median > 5000 || s.Like.Nodes != 4) {
 			t.Errorf("like %+v", s.Like)
 		}
 	}
@@ -201,6 +201,29 @@ func TestNothingToHoldAgainst(t *testing.T) {
 				t.Errorf("once it is fast: %+v", v)
 			}
 		}
+	}
+}
+
+// TestFewPacketsFromTheBegin: with two packets a second in all, a node that is slow from the begin is slow beside the other one in its
+// place within a minute, and is not learned in half an hour.
+func TestFewPacketsFromTheBegin(t *testing.T) {
+	f, told := newFabric(t, but(3000, 202, 50_000_000)), 0
+	for second := range 1800 {
+		for range 2 {
+			f.now += 500_000_000
+			leaf, spine := 101+f.r.Uint32N(3), 201+f.r.Uint32N(4)
+			last := 301 + spine%2
+			f.packet([3]uint32{leaf, spine, last}, [3]uint16{uint16(spine), uint16(last), uint16(10 + f.r.UintN(10))})
+		}
+		for node := range f.slowNodes() {
+			if node != 202 {
+				t.Fatalf("after %d s node %d is slow", second, node)
+			}
+			told++
+		}
+	}
+	if v, _ := f.u.Of(Place{Hop, HopKey(202, 101, 301)}); told < 1500 || v.State != Learning {
+		t.Errorf("slow for %d s; %+v", told, v)
 	}
 }
 
