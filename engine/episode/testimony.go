@@ -23,33 +23,38 @@ const (
 
 // Doubt says why r accuses nobody of filling the queue; "" where its flows with the most bytes do. Packets of several sources have
 // to tell of it, with bytes that can fill a queue. And it has to last about as long as its longest packet waited: a queue does not
-// drain sooner. The packets of others that pass a queue which is calm end its episode, so a made-up one is short.
+// drain sooner. A packet of somebody else that did not wait ends the burst, so a made-up one is short.
 func (r *Record) Doubt() string {
-	last := r.Last
-	if r.End != 0 {
-		last = r.End
-	}
-	who := &r.Victims
+	who, least := &r.Victims, uint64(r.PeakLatency)/2
 	if r.PeakLatency == 0 {
 		who = &r.Culprits // nobody tells how long packets wait
 	}
 	switch {
 	case r.Bytes < enoughBytes:
 		return FewBytes
-	case who.sources(enoughSources) < enoughSources:
+	case who.sources(enoughSources, least) < enoughSources:
 		return OneSource
-	case last-r.Begin < int64(r.PeakLatency)/2:
+	case r.Over() < r.leastOver():
 		return TooShort
 	}
 	return ""
 }
 
-// sources is how many addresses the flows come from, up to most of them.
-func (t *Top) sources(most int) int {
+// leastOver is how long the queue has to have been over its threshold: half the time of the longest wait, or, of several bursts, an
+// eighth of it each.
+func (r *Record) leastOver() int64 {
+	if r.Bursts > 1 {
+		return int64(r.PeakLatency) / 8 * int64(r.Bursts)
+	}
+	return int64(r.PeakLatency) / 2
+}
+
+// sources is how many addresses the flows with such a sum or more come from, up to most of them.
+func (t *Top) sources(most int, least uint64) int {
 	seen := make([]netip.Addr, 0, 4)
 	for i := 0; i < t.used && len(seen) < most; i++ {
 		a := t.counters[i].Flow.SrcAddr()
-		if !slices.Contains(seen, a) {
+		if t.sum(i) >= least && !slices.Contains(seen, a) {
 			seen = append(seen, a)
 		}
 	}

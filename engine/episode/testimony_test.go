@@ -16,16 +16,18 @@ func TestDoubt(t *testing.T) {
 	for name, c := range map[string]struct {
 		packets, hosts int
 		bytes, latency uint32
-		lasts          int64
+		lasts, rests   int64
 		want           string
 	}{
-		"a queue that is full":         {100, 3, 1400, 2_000_000, 50e6, ""},
-		"one that fills for a moment":  {40, 2, 1400, 500_000, 400_000, ""},
-		"32 small packets":             {32, 2, 81, 5_000_000, 50e6, FewBytes},
-		"one sender":                   {5000, 1, 1400, 5_000_000, 50e6, OneSource},
-		"packets of one moment":        {100, 9, 1400, 5_000_000, 90_000, TooShort},
-		"nobody tells of latencies":    {100, 2, 1400, unknown, 50e6, ""},
-		"one sender without latencies": {100, 1, 1400, unknown, 50e6, OneSource},
+		"a queue that is full":         {100, 3, 1400, 2_000_000, 50e6, 0, ""},
+		"one that fills for a moment":  {40, 2, 1400, 500_000, 400_000, 0, ""},
+		"32 small packets":             {32, 2, 81, 5_000_000, 50e6, 0, FewBytes},
+		"one sender":                   {5000, 1, 1400, 5_000_000, 50e6, 0, OneSource},
+		"packets of one moment":        {100, 9, 1400, 5_000_000, 90_000, 0, TooShort},
+		"others in it did not wait":    {32, 2, 1400, 5_000_000, 90_000, 100_000, TooShort},
+		"one sender, others go on":     {5000, 1, 1400, 5_000_000, 50e6, 50_000_000, OneSource},
+		"nobody tells of latencies":    {100, 2, 1400, unknown, 50e6, 0, ""},
+		"one sender without latencies": {100, 1, 1400, unknown, 50e6, 0, OneSource},
 	} {
 		b := New()
 		id := b.Begin(1000, [2]uint64{7}, 1700, 0)
@@ -34,6 +36,12 @@ func TestDoubt(t *testing.T) {
 		}
 		if c.latency != unknown { // one that did not wait is no witness
 			b.Count(1000+c.lasts, id, &Packet{Flow: from(77), Bytes: 64, Latency: 1000, Occupancy: 1})
+		}
+		if c.rests > 0 { // others go on, and do not wait
+			b.Rest(1000+c.rests, id, 1e9)
+			for n := range 100 {
+				b.Count(1000+c.rests+int64(n)*1e6, id, &Packet{Flow: from(uint32(n)), Bytes: 1400, Latency: 1800, Occupancy: 1})
+			}
 		}
 		r := b.Open()[0]
 		if got := r.Doubt(); got != c.want {

@@ -15,7 +15,7 @@ func TestEpisodeItem(t *testing.T) {
 	slow.SetIPv4(0x0a000002, 0x0a010001)
 	id := b.Begin(1000, [2]uint64{302<<32 | 15, 2}, 1700, 0)
 	for n := range int64(10) {
-		b.Count(1000+n*4e6, id, &episode.Packet{Flow: fast, Bytes: 1700, Latency: 1701, Occupancy: 9000 + uint32(n)})
+		b.Count(1000+n*4e6, id, &episode.Packet{Flow: fast, Bytes: 1700, Latency: 91_700, Occupancy: 9000 + uint32(n)})
 		b.Count(1000+n*4e6, id, &episode.Packet{Flow: slow, Bytes: 100, Latency: 101_700, Occupancy: 1<<32 - 1})
 	}
 	open := b.Open()[0]
