@@ -9,6 +9,7 @@ import "math/bits"
 type Point struct {
 	Known            bool // there was a sample
 	Median, P99, Max uint32
+	Weight           int // in Join; 0: 1
 }
 
 // classes divides the numbers of 32 bits: each power of two in eight steps of the same length.

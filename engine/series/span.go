@@ -3,6 +3,7 @@
 package series
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -65,16 +66,21 @@ func (s *Span) Begin() time.Time { return time.Unix(0, s.first*s.unit).UTC() }
 // Step is how long one is.
 func (s *Span) Step() time.Duration { return time.Duration(s.each * s.unit) }
 
-// Join makes one point of several: the middle of the medians, the highest of all else. What is not known does not count.
+// Join makes one point of several: the middle of the medians, by their weights, the highest of all else. What is not known
+// does not count.
 func Join(points []Point) (p Point) {
 	all := slices.DeleteFunc(slices.Clone(points), func(x Point) bool { return !x.Known })
-	if len(all) == 0 {
-		return p
+	slices.SortFunc(all, func(a, b Point) int { return cmp.Compare(a.Median, b.Median) })
+	whole, below := 0, 0
+	for _, x := range all {
+		p.Known, p.P99, p.Max = true, max(p.P99, x.P99), max(p.Max, x.Max)
+		whole += max(x.Weight, 1)
 	}
 	for _, x := range all {
-		p.P99, p.Max = max(p.P99, x.P99), max(p.Max, x.Max)
+		if below += max(x.Weight, 1); 2*below >= whole {
+			p.Median = x.Median
+			break
+		}
 	}
-	slices.SortFunc(all, func(a, b Point) int { return int(int64(a.Median) - int64(b.Median)) })
-	p.Known, p.Median = true, all[(len(all)-1)/2].Median
 	return p
 }

@@ -5,7 +5,7 @@ package series
 // How many points there are of each length.
 const (
 	Seconds = 600
-	Minutes = 1440
+	Minutes = 1500 // a day, and an hour, which can be compared with the one a day before
 	second  = int64(1e9)
 	minute  = 60 * second
 )

@@ -1,8 +1,12 @@
-// Writes counts, sizes and shortened text for messages.
+// Writes counts, sizes, times and shortened text for messages.
 
 package cli
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Count returns a number of things in words: 1 report, 2 reports.
 func Count(n int, what string) string {
@@ -29,4 +33,16 @@ func Short(s string) string {
 		return s[:100] + "..."
 	}
 	return s
+}
+
+// Lasted is a time of whole seconds, such as 40s, 3m or 1h5m.
+func Lasted(seconds int) string {
+	text := (time.Duration(seconds) * time.Second).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

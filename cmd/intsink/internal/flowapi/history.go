@@ -104,7 +104,7 @@ func (p *parameters) when(name string, now, otherwise time.Time) time.Time {
 	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
 		return now.Add(-d)
 	}
-	for _, layout := range []string{time.RFC3339, time.DateTime, clock} {
+	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateTime + " UTC", clock, clock + " UTC"} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return lastOf(t, now)
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/engine/aside/inspect"
 	"intsink/engine/series"
@@ -44,6 +45,8 @@ type Incident struct {
 	Lost     uint64             `json:"lost"`         // packets of these flows since each began
 	Coverage CoverageItem       `json:"coverage"`
 
+	ComparedNs int64 `json:"compared_ns,omitempty"` // how much earlier the time is that places have as "before"
+
 	lossNow  bool        // packets of some flows were lost in this time
 	untilNow bool        // the time ends about now
 	left     []departure // of these flows from nodes
@@ -74,9 +77,12 @@ type PlaceItem struct {
 	UsualNs   *uint32 `json:"usual_ns"`   // median, of its node where its own is not known; null: neither is
 	State     string  `json:"state"`      // learning, doubtful or known: how far usual can be believed
 	WorstNs   *uint32 `json:"worst_ns"`   // the highest median of a step
-	SlowSteps int     `json:"slow_steps"` // steps in which half of all packets took eight times as long as usual
-	Steps     int     `json:"steps"`      // that a sample told of
+	SlowSteps int     `json:"slow_steps"` // seconds of steps in which half of all packets took eight times as long as usual
+	Steps     int     `json:"steps"`      // seconds of steps that a sample told of
 
+	Before *EarlierItem `json:"before,omitempty"` // where the time is compared with an earlier one
+
+	place     usual.Place
 	times     float64 // worst to usual
 	held      uint32  // what it is held against; 0: nothing
 	slower    bool    // a step was as far above usual as others that are slow, but below the floor
@@ -98,7 +104,7 @@ func (in *API) incident(ctx context.Context, p *parameters) (any, error) {
 	now := in.Now()
 	from, to := p.when("from", now, now.Add(-series.Seconds*time.Second)), p.when("to", now, now)
 	filters, wanted, about := incidentFilters(p)
-	format := p.oneOf("format", "json", "text", "html")
+	format, earlier := p.oneOf("format", "json", "text", "html"), p.earlier("compare")
 	if err := p.end(); err != nil {
 		return nil, err
 	}
@@ -126,6 +132,11 @@ func (in *API) incident(ctx context.Context, p *parameters) (any, error) {
 	if x.judge(); x.Coverage.Flows == 0 && filters[0].Node != nil {
 		in.sayWhereNode(x, *filters[0].Node)
 	}
+	if earlier > 0 {
+		if err := in.compare(x, now, earlier); err != nil {
+			return nil, err
+		}
+	}
 	in.addRecorded(x, now, &wanted)
 	if format != "json" {
 		return &document{format, in.Page(x, format)}, nil
@@ -133,16 +144,19 @@ func (in *API) incident(ctx context.Context, p *parameters) (any, error) {
 	return x, nil
 }
 
-// incidentSpans are the steps of the time: where it is looked at by minutes, its last part, of a minute that is not over, by
-// seconds.
+// incidentSpans are the steps of the time: what is known by seconds is looked at by seconds, what is before that by minutes.
 func incidentSpans(now, from, to time.Time) ([]*series.Span, error) {
-	last := to.Truncate(time.Minute)
-	if now.Sub(last) > series.Seconds*time.Second {
-		to = last.Add(time.Minute) // a minute that is over counts as a whole
-	}
-	span, err := series.NewSpan(now, from, to, 0)
-	if err != nil || span.Step() < time.Minute || !last.Before(to) || now.Sub(last) > series.Seconds*time.Second {
+	last := now.Add(-series.Seconds * time.Second).Truncate(time.Minute).Add(time.Minute)
+	if now.Sub(from) <= series.Seconds*time.Second || !last.Before(to) {
+		if now.Sub(from) > series.Seconds*time.Second {
+			to = to.Truncate(time.Minute).Add(time.Minute) // a minute counts as a whole
+		}
+		span, err := series.NewSpan(now, from, to, 0)
 		return []*series.Span{span}, err
+	}
+	span, err := series.NewSpan(now, from, last, time.Minute)
+	if err != nil {
+		return nil, err
 	}
 	rest, err := series.NewSpan(now, last, to, time.Second)
 	return []*series.Span{span, rest}, err
@@ -276,6 +290,11 @@ func (in *API) addPlaces(x *Incident, spans []*series.Span, node *uint32) {
 	}
 }
 
+// Slow says for how long of the time that samples told of the place was slow.
+func (p *PlaceItem) Slow() string {
+	return fmt.Sprintf("%s of %s", cli.Lasted(p.SlowSteps), cli.Lasted(p.Steps))
+}
+
 func (x *Incident) addPlace(item PlaceItem) {
 	x.Places = append(x.Places, item)
 	x.Coverage.Places++
@@ -293,26 +312,29 @@ func (x *Incident) addPlace(item PlaceItem) {
 func (in *API) placeItem(kind, name string, p usual.Place, spans []*series.Span) PlaceItem {
 	v, _ := in.workers[0].Usual().Of(p)
 	held, _ := v.Held()
-	item := PlaceItem{Place: name, Kind: kind, State: v.State.String(), held: held.Median, floor: v.Floor}
+	item := PlaceItem{Place: name, Kind: kind, place: p, State: v.State.String(), held: held.Median, floor: v.Floor}
 	item.UsualNs = some(held.Median, held.Known && v.State != usual.Learning)
 	var all []series.Point
-	for _, s := range spans {
-		if l := in.workers[0].Series().Of(p, s); l != nil {
-			all = append(all, l.Latency...)
-		}
-	}
 	worst := uint32(0)
-	for i := range all {
-		s := &all[i]
-		if !s.Known {
+	for _, s := range spans {
+		l := in.workers[0].Series().Of(p, s)
+		if l == nil {
 			continue
 		}
-		item.Steps++
-		worst = max(worst, s.Median)
-		if item.slowAtEnd = v.IsFar(s.Median); item.slowAtEnd {
-			item.SlowSteps++
+		seconds := int(s.Step() / time.Second)
+		for _, x := range l.Latency {
+			if !x.Known {
+				continue
+			}
+			x.Weight = seconds
+			all = append(all, x)
+			item.Steps += seconds
+			worst = max(worst, x.Median)
+			if item.slowAtEnd = v.IsFar(x.Median); item.slowAtEnd {
+				item.SlowSteps += seconds
+			}
+			item.slower = item.slower || held.IsAbove(x.Median)
 		}
-		item.slower = item.slower || held.IsAbove(s.Median)
 	}
 	if whole := series.Join(all); whole.Known {
 		item.MedianNs, item.P99Ns, item.MaxNs, item.WorstNs = &whole.Median, &whole.P99, &whole.Max, &worst

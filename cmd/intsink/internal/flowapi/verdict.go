@@ -136,7 +136,7 @@ func (x *Incident) slowPlaces() (all []finding) {
 		if n := ways[all[i].at]; n > 1 {
 			of = fmt.Sprintf(", the worst of %d slow ways", n)
 		}
-		x.say("%s: median of a step up to %s, %s, in %d of %d steps%s", p.Place, ns(*p.WorstNs), times(p), p.SlowSteps, p.Steps, of)
+		x.say("%s: median of a step up to %s, %s, for %s%s", p.Place, ns(*p.WorstNs), times(p), p.Slow(), of)
 	}
 	return all
 }

@@ -29,12 +29,13 @@ type Options struct {
 	Flow, Host string
 	Node       string
 	From, To   string
+	Compare    string // how much earlier the time is to compare with
 }
 
 // Run asks the sink and writes the page.
 func Run(ctx context.Context, stdout io.Writer, o *Options) error {
 	q, asked := url.Values{}, 0
-	for name, v := range map[string]string{"flow": o.Flow, "host": o.Host, "node": o.Node, "from": o.From, "to": o.To} {
+	for name, v := range map[string]string{"flow": o.Flow, "host": o.Host, "node": o.Node, "from": o.From, "to": o.To, "compare": o.Compare} {
 		if v != "" {
 			q.Set(name, v)
 		}
@@ -154,13 +155,20 @@ func places(b *strings.Builder, x *flowapi.Incident, book *names.Book) {
 	}
 	fmt.Fprintln(b)
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "PLACE\tUSUAL\tMEDIAN\tP99\tMAX\tSLOW\tWORST OF")
+	before := ""
+	if x.ComparedNs > 0 {
+		before = strings.ToUpper(cli.Lasted(int(x.ComparedNs/1e9))) + " BEFORE\tP99 THEN\t"
+	}
+	fmt.Fprintf(w, "PLACE\tUSUAL\tMEDIAN\tP99\tMAX\t%sSLOW\tWORST OF\n", before)
 	for _, at := range order {
-		p := worst[at]
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", book.Text(at), latency(p.UsualNs), latency(p.MedianNs), latency(p.P99Ns), latency(p.MaxNs), fmt.Sprintf("%d of %d", p.SlowSteps, p.Steps), cli.Count(ways[at], "way"))
+		p, then := worst[at], ""
+		if p.Before != nil {
+			then = latency(p.Before.MedianNs) + "\t" + latency(p.Before.P99Ns) + "\t"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s%s\t%s\n", book.Text(at), latency(p.UsualNs), latency(p.MedianNs), latency(p.P99Ns), latency(p.MaxNs), then, p.Slow(), cli.Count(ways[at], "way"))
 	}
 	w.Flush()
-	b.WriteString("SLOW: in how many of the steps with samples half of all packets took eight times as long as usual. A step is a second, or a minute where the begin is more than ten minutes ago. A way is from one interface to another.\n")
+	b.WriteString("SLOW: for how long, of the time that samples told of, half of all packets took eight times as long as usual: by seconds, and by minutes what is more than ten minutes ago. A way is from one interface to another.\n")
 }
 
 // isWorse reports whether p was slow more often than o, or as often and then slower.

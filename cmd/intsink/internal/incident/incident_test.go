@@ -53,7 +53,7 @@ func TestPage(t *testing.T) {
 	if err != nil || asked != "/api/v1/incident?from=1h&host=10.0.0.4&to=30m" {
 		t.Fatalf("%v, %s", err, asked)
 	}
-	for _, want := range []string{"network slow at node 202\n\n", "2026-11-24 09:00:00 to 2026-11-24 09:10:00 UTC", "4.61us", "24 of 163  2 ways\n", "node 101  -", "problem 3, 09:00:00 to now: node 202", "recorder: 37 packets, 09:00:09 to 09:01:00; it reaches back to 09:00:05\n  > intsink capture -w incident.pcapng --before 11m --source 2001:db8::1 --destination 2001:db8::2 --both-ways\n", "\n1 path of unknown nodes\n", "; the sink itself missed 94319 packets; 0 packets lost\n", "coverage: 1 flow, 2 more that ended, 0 of unknown path; 1 of 3"} {
+	for _, want := range []string{"network slow at node 202\n\n", "2026-11-24 09:00:00 to 2026-11-24 09:10:00 UTC", "4.61us", "24s of 2m43s  2 ways\n", "node 101  -", "problem 3, 09:00:00 to now: node 202", "recorder: 37 packets, 09:00:09 to 09:01:00; it reaches back to 09:00:05\n  > intsink capture -w incident.pcapng --before 11m --source 2001:db8::1 --destination 2001:db8::2 --both-ways\n", "\n1 path of unknown nodes\n", "; the sink itself missed 94319 packets; 0 packets lost\n", "coverage: 1 flow, 2 more that ended, 0 of unknown path; 1 of 3"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

@@ -81,7 +81,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("sink: %+v", x)
 	}
 	for url, want := range map[string]string{
-		"nothing": "queues, hops, segments, paths, links, sink", "queues?since=25h": "24 hours", "queues?step=1ms": "whole seconds", "queues?since=x": "how long ago",
+		"nothing": "queues, hops, segments, paths, links, sink", "queues?since=26h": "25 hours", "queues?step=1ms": "whole seconds", "queues?since=x": "how long ago",
 		"queues?limit=1000&since=10m": "lower limit", "hops?sort=occupancy": "must be one of latency",
 	} {
 		code := 400

@@ -163,3 +163,65 @@ func TestIncidentOfADeadNode(t *testing.T) {
 	s.pass(12, 1)
 	each("it is back", "node 203 was gone", "node 203 was gone from ")
 }
+
+// TestIncidentWeighsByTime: of a quarter of an hour, in whose last seconds a node was slow, only these count as slow, at whatever
+// second of a minute it is asked; the median is that of the quarter.
+func TestIncidentWeighsByTime(t *testing.T) {
+	s := newScene(t, 1, 0xfd00)
+	s.pass(800, 0.05)
+	s.slow = true
+	began := s.now.Load()
+	for range 4 {
+		s.pass(9, 0.5)
+		slow := int((s.now.Load()-began)/1e9) + 1
+		var x flowapi.Incident
+		w := s.ask("/api/v1/incident?node=202&from=15m")
+		if err := json.Unmarshal(w.Body.Bytes(), &x); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range x.Places {
+			if p.Kind == "hop" && (p.Steps < 500 || p.SlowSteps > slow || p.SlowSteps == 0 || p.MedianNs == nil || *p.MedianNs > 10_000) {
+				t.Errorf("%s: slow for %s, in truth %ds, median %d", p.Place, p.Slow(), slow, *p.MedianNs)
+			}
+		}
+	}
+}
+
+// TestIncidentCompares a time with an earlier one: where it takes longer now, and where nothing is known of then.
+func TestIncidentCompares(t *testing.T) {
+	s := newScene(t, 1, 0xfd00)
+	s.pass(200, 0.2)
+	s.slow = true
+	s.pass(120, 0.5)
+	get := func(query string) (x flowapi.Incident, body string) {
+		w := s.ask("/api/v1/incident?node=202&" + query)
+		if err := json.Unmarshal(w.Body.Bytes(), &x); err != nil {
+			t.Fatal(err, w.Body.String())
+		}
+		return x, w.Body.String()
+	}
+	x, _ := get("from=1m&compare=4m")
+	if why := strings.Join(x.Why, "; "); x.ComparedNs != int64(4*time.Minute) || !strings.Contains(why, "node 202: median 3") || !strings.Contains(why, "4m before it was 4.") || !strings.Contains(why, "less than twice as long as 4m before") {
+		t.Errorf("%q", why)
+	}
+	for _, p := range x.Places {
+		if p.Before == nil || p.Kind == "hop" && (p.Before.MedianNs == nil || *p.Before.MedianNs > 10_000) {
+			t.Errorf("%+v before: %+v", p, p.Before)
+		}
+	}
+	if x, _ = get("from=1m&compare=24h"); !strings.Contains(strings.Join(x.Why, "; "), "24h before nothing is known of any of these places") {
+		t.Errorf("%q", x.Why)
+	}
+	if x, _ = get("from=1m"); strings.Contains(strings.Join(x.Why, "; "), "before") || x.Places[0].Before != nil {
+		t.Errorf("%q, %+v", x.Why, x.Places[0])
+	}
+	for query, want := range map[string]string{"compare=x": "such as 24h", "compare=1s": "a minute at least", "from=2h&compare=24h": "is kept for 25 hours"} {
+		if _, body := get(query); !strings.Contains(body, want) {
+			t.Errorf("%s: %s, want %s", query, body, want)
+		}
+	}
+	from := s.source.api.Now().Add(-time.Minute).UTC().Format("2006-01-02+15:04:05+UTC")
+	if x, body := get("from=" + from); len(x.Places) == 0 {
+		t.Errorf("from %s: %s", from, body)
+	}
+}
