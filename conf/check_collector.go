@@ -132,7 +132,7 @@ func (d checker) checkCollectors(c *Config) {
 		for _, p := range c.intPorts() {
 			if *p.at == col.Address.Port() {
 				d.ErrorAt([]any{&col.Address}, "collector %q: port %d is int.%s: a node on the way would take report packets for INT, and cut them; "+
-					"take another port, such as 8555, here and at the collector", col.Name, *p.at, p.name)
+					"take another port, such as %d, here and at the collector", col.Name, *p.at, p.name, c.otherPort())
 			}
 		}
 		d.checkBudget(col, &c.Report)
@@ -185,4 +185,17 @@ func (d checker) checkBurst(col *Collector, rate *uint64, name string, one uint6
 	d.WarnAt([]any{&b.Burst, rate, b}, "collector %q: budget: burst = %q of %s = %d is less than one report: "+
 		"they are sent one at a time, and priorities hold only once something was shed%s",
 		col.Name, b.Burst, name, *rate, hint)
+}
+
+// otherPort is a UDP port for reports that the configuration does not take for INT.
+func (c *Config) otherPort() uint16 {
+	taken := map[uint16]bool{}
+	for _, p := range c.intPorts() {
+		taken[*p.at] = true
+	}
+	port := uint16(8555)
+	for taken[port] {
+		port++
+	}
+	return port
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/engine/series"
 )
@@ -61,7 +62,7 @@ func (c *CoverageItem) Unseen() string {
 		all = append(all, fmt.Sprintf("the sink saw nothing for %d s", c.BlindSeconds))
 	}
 	if c.Missed > 0 {
-		all = append(all, fmt.Sprintf("the sink itself missed %d packets", c.Missed))
+		all = append(all, "the sink itself missed "+cli.Count(int(c.Missed), "packet"))
 	}
 	return strings.Join(all, "; ")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"intsink/cmd/internal/cli"
 	"intsink/flows"
 )
 
@@ -68,7 +69,7 @@ func (r *RecordedItem) Text(from time.Time) string {
 	b.WriteString("recorder: no packet of this time")
 	if r.Packets > 0 {
 		b.Reset()
-		fmt.Fprintf(&b, "recorder: %d packets, %s to %s", r.Packets, r.From.Format(clock), r.To.Format(clock))
+		fmt.Fprintf(&b, "recorder: %s, %s to %s", cli.Count(int(r.Packets), "packet"), r.From.Format(clock), r.To.Format(clock))
 	}
 	if r.Since.After(from) {
 		fmt.Fprintf(&b, "; it reaches back to %s", r.Since.Format(clock))

@@ -95,7 +95,7 @@ func text(x *flowapi.Incident, book *names.Book) string {
 	if unseen := c.Unseen(); unseen != "" {
 		fmt.Fprintf(&b, "; %s", unseen)
 	}
-	fmt.Fprintf(&b, "; %d packets lost since these flows began\n", x.Lost)
+	fmt.Fprintf(&b, "; %s lost since these flows began\n", cli.Count(int(x.Lost), "packet"))
 	if x.Recorded != nil {
 		b.WriteString(x.Recorded.Text(x.From))
 	}
