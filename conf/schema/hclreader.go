@@ -23,6 +23,7 @@ type reader struct {
 
 	knownAttrs  []string // visited so far
 	knownBlocks []string
+	missing     []string // of those that must be there
 }
 
 type attribute struct {
@@ -38,8 +39,10 @@ func (d *File) bodyReader(b *hclsyntax.Body, path, what string, open hcl.Range) 
 	return r
 }
 
-// finish reports what the file has and the schema has not.
+// finish reports what the file has and the schema has not, and what the schema must have and the file has not: a misspelt
+// attribute is one error.
 func (r *reader) finish() {
+	meant := ""
 	for name, a := range r.attrs {
 		if slices.Contains(r.knownAttrs, name) {
 			continue
@@ -50,7 +53,13 @@ func (r *reader) finish() {
 		} else if hint == "" {
 			hint = DidYouMean(name, r.knownBlocks, "the block %s { ... }")
 		}
+		meant += hint
 		r.d.report(Error, a.name, "%sunknown attribute %s%s%s", r.prefix(), Short(name), hint, r.known(hint))
+	}
+	for _, name := range r.missing {
+		if !strings.Contains(meant, "mean "+name+"?") {
+			r.d.report(Error, r.open, "%s%s is missing", r.prefix(), name)
+		}
 	}
 	for _, b := range r.inner {
 		if slices.Contains(r.knownBlocks, b.Type) {
@@ -92,7 +101,7 @@ func (r *reader) Attr(name string, v Value) { r.Read(name, v) }
 
 func (r *reader) Required(name string, v Value) {
 	if !r.Read(name, v) {
-		r.d.report(Error, r.open, "%s%s is missing", r.prefix(), name)
+		r.missing = append(r.missing, name)
 	}
 }
 
