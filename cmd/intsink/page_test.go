@@ -74,7 +74,7 @@ func openBrowser(t *testing.T, base string) *browser { return openPage(t, base, 
 // openPage opens a page below base. Requests to anywhere else, exceptions and lines on the
 // console are faults.
 func openPage(t *testing.T, base, path string) *browser {
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(1300, 900), chromedp.WSURLReadTimeout(patience))
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Env("TZ=Asia/Tokyo"), chromedp.WindowSize(1300, 900), chromedp.WSURLReadTimeout(patience))
 	ctx, cancelAll := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancelAll)
 	ctx, cancel := chromedp.NewContext(ctx)
@@ -284,7 +284,15 @@ func (b *browser) slowAndFull() {
 	b.view("now", `[...document.querySelectorAll('.problems li')].some(p => p.innerText.includes('node 302, egress 12, queue 2') && p.innerText.includes('`+culprit+`'))`)
 	b.wait(`[...document.querySelectorAll('.problems li')].some(p => p.innerText.includes('node 202'))`)
 	b.wait(`[...document.querySelectorAll('.problems li')].some(p => p.innerText.includes('node 203'))`)
+	b.wait(`[...document.querySelectorAll('.problems .since')].every(s => [0, 3600e3].some(back => s.innerText.includes('since ' + new Date(Date.now() - back).toISOString().slice(11, 14))))`) // UTC, wherever the browser is
+	b.wait(`[...document.querySelectorAll('.problems a.button')].some(a => a.href.includes('incident?node=202'))`)
 	b.axe("Now")
+	b.js(`[...document.querySelectorAll('.problems a.place')].find(a => a.innerText.includes('node 202')).click()`)
+	b.wait(`location.hash === '#queues/?node=202' && !!document.querySelector('.problems li')`)
+	b.js(`history.back()`)
+	b.wait(`[...document.querySelectorAll('.problems a.place')].some(a => a.innerText.includes('node 302, egress 12'))`)
+	b.js(`[...document.querySelectorAll('.problems a.place')].find(a => a.innerText.includes('node 302, egress 12')).click()`)
+	b.wait(`location.hash === '#queues/302:12:2' && document.querySelector('tbody tr[data-id]')?.dataset.id === '302:12:2'`)
 	b.view("queues", row("302:12:2", "congested for"))
 	b.wait(`document.querySelector('tr[data-id="302:12:2"] td[data-name="times usual"]').innerText.includes('×')`)
 	b.js(`document.querySelector('tr[data-id="302:12:2"]').click()`)
@@ -382,10 +390,22 @@ func (b *browser) flows() {
 	b.was("host=10.3.1.11", "coverage:")
 	b.picture("flows")
 	b.view("flows", `!!document.querySelector('#flow-filter')`)
+	b.typed("flow-filter", "10.1.0.15")
+	b.wait(`document.querySelectorAll('tr[data-id]').length === 1`)
 	for filter, rows := range map[string]int{"10.1.0.15": 1, "10.1.0.0/16": 20, "10.3.2.12": 8, "40042": 1, "10.9.0.0/16": 0} {
 		b.set("flow-filter", filter)
 		b.wait(fmt.Sprintf(`document.querySelectorAll('tr[data-id]').length === %d`, rows))
 	}
+}
+
+// typed types into a field as slowly as people do, while the page is drawn anew: nothing of it is lost.
+func (b *browser) typed(id, text string) {
+	b.t.Helper()
+	b.do(chromedp.Focus("#" + id))
+	for _, key := range text {
+		b.do(chromedp.KeyEvent(string(key)), chromedp.Sleep(300*time.Millisecond))
+	}
+	b.wait(fmt.Sprintf(`document.getElementById(%q).value === %q`, id, text))
 }
 
 // lost: where packets get lost is marked on the map and told at the segment; the flows that lose come first when asked for.
@@ -394,6 +414,7 @@ func (b *browser) lost() {
 	b.view("paths", `document.querySelector('.edge[data-edge="201 301"].high')?.textContent.includes('loss')`)
 	b.wait(`!!document.querySelector('.edge[data-edge="201 302"]') && !document.querySelector('.edge[data-edge="201 302"].high')`)
 	b.axe("a map with loss")
+	b.view("queues", `document.querySelectorAll('.timelines .label').length > 0 && ![...document.querySelectorAll('.problems li')].some(p => p.innerText.includes('Loss'))`) // only what queues have
 	b.view("segments/?link=201-301", `document.querySelector('.problems li')?.innerText.includes('from 201 to 301') && document.querySelectorAll('table').length === 2`)
 	b.wait(`[...document.querySelectorAll('table')].every(t => t.querySelectorAll('tbody tr').length === 1)`) // of its interface, too
 	b.view("flows", `document.querySelector('.filters')?.innerText.includes('50 of 60 shown')`)

@@ -57,7 +57,7 @@ function App() {
     <${Tabs} here=${here.name} network=${network} open=${problems.data ? problems.data.items.filter((p) => !p.until) : []} />
     <main><div id="view" role="tabpanel" aria-labelledby=${'tab-' + here.name}>
       <${network && here.name === 'sink' ? Sinks : View} problems=${problems} nodes=${nodes} status=${status} rates=${rates} events=${events} rest=${here.rest} /></div></main>
-    <footer>Data of ${network ? 'all sinks' : 'this sink'}, renewed every 2 seconds while the page is visible. <a href="../api/v1/">API</a> · <a href="../metrics">metrics</a></footer>`;
+    <footer>Data of ${network ? 'all sinks' : 'this sink'}, renewed every 2 seconds while the page is visible. Times are UTC. <a href="../api/v1/">API</a> · <a href="../metrics">metrics</a></footer>`;
 }
 
 function Header({ status, rates, wrong }) {

@@ -8,10 +8,15 @@ const sorts = [['packets', 'most packets'], ['lost', 'most lost'], ['bytes', 'mo
 
 export function Flows({ rest, problems }) {
   const [sort, setSort] = useState('packets');
+  const [typed, setTyped] = useState('');
   const [filter, setFilter] = useState('');
   useEffect(() => { // an address such as #flows/?node=102 is a filter
-    if (rest.startsWith('?')) setFilter(rest.slice(1).replaceAll('&', ' '));
+    if (rest.startsWith('?')) setTyped(rest.slice(1).replaceAll('&', ' '));
   }, [rest]);
+  useEffect(() => { // once somebody stops typing
+    const later = setTimeout(() => setFilter(typed), 400);
+    return () => clearTimeout(later);
+  }, [typed]);
   const parameters = { sort, limit: 50, ...parse(filter) };
   const poll = usePoll('flows', parameters);
   const picked = rest && !rest.startsWith('?') ? rest : null;
@@ -19,7 +24,7 @@ export function Flows({ rest, problems }) {
   const here = rows.some((f) => f.lost) && items(problems).some((p) => p.kind === 'packets_missed' && (!p.until || Date.now() - Date.parse(p.until) < 600000)) ? '; the sink itself missed packets lately, which count as lost' : '';
   return html`<form class="filters" onSubmit=${(e) => e.preventDefault()}>
       <label>order <select id="flow-sort" value=${sort} onChange=${(e) => setSort(e.target.value)}>${sorts.map(([v, t]) => html`<option value=${v}>${t}</option>`)}</select></label>
-      <label>filter <input id="flow-filter" size="36" placeholder="10.0.0.18 or destination=10.0.0.0/8 node=112" value=${filter} onChange=${(e) => setFilter(e.target.value)} /></label>
+      <label>filter <input id="flow-filter" size="46" placeholder="10.0.0.18 or destination=10.0.0.0/8 node=112" value=${typed} onInput=${(e) => setTyped(e.target.value)} /></label>
       ${poll.data && html`<span class="quiet">${rows.length} of ${count(poll.data.totals.flows)} shown; ${count(poll.data.totals.flows_in_table)} flows in all</span>`}
     </form>
     <${State} poll=${poll} rows=${rows.length} empty="No flow with INT is known. Links shows whether packets arrive and whether INT is seen in them; flows are watched where a watch block matches." />

@@ -47,15 +47,15 @@ export function ago(time, now = Date.now()) {
 
 const two = (n) => String(n).padStart(2, '0');
 
-// clock shows the time of day of a time, to the millisecond; hms to the second.
+// clock shows the time of day of a time, UTC as everywhere in intsink, to the millisecond; hms to the second.
 export const hms = (time) => clock(time).slice(0, 8);
 export function clock(time) {
   const d = new Date(time);
-  return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}.${String(d.getMilliseconds()).padStart(3, '0')}`;
+  return `${two(d.getUTCHours())}:${two(d.getUTCMinutes())}:${two(d.getUTCSeconds())}.${String(d.getUTCMilliseconds()).padStart(3, '0')}`;
 }
 
 // at is a time of the last day as hms, an older one with its date.
-export const at = (time) => (Date.now() - Date.parse(time) > 864e5 ? new Date(time).toLocaleDateString('sv') + ' ' : '') + hms(time);
+export const at = (time) => (Date.now() - Date.parse(time) > 864e5 ? new Date(time).toISOString().slice(0, 10) + ' ' : '') + hms(time);
 
 export const sum = (o) => Object.values(o || {}).reduce((a, b) => a + b, 0);
 

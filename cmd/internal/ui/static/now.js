@@ -1,7 +1,7 @@
 // Now: what is wrong, a line for each problem, else what was looked at; and what was wrong in the last day.
 import { html, useEffect } from './vendor/htm-preact-3.1.1.js';
 import { items } from './api.js';
-import { State, Mark, Flow, nodeName, wayName } from './parts.js';
+import { State, Mark, Flow, Was, matchOf, nodeName, wayName } from './parts.js';
 import { Lately } from './history.js';
 import { ago, at, lasts, count, amount, times, percent, sum } from './format.js';
 
@@ -41,7 +41,15 @@ function Problem({ p }) {
     ${(e.culprits || []).length > 0 && html`<div><${Who} e=${e} to=${viewOf(p)} /></div>`}
     <div>${upper(p.what)}. ${e.from && html`For example from <b>${wayName(e.from)}</b> to <b>${wayName(e.to)}</b>. `}<span class="quiet">${e.why ? upper(e.why).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, at) + '. ' : ''}${upper(p.todo)}.</span></div>
     ${(e.sinks || []).length > 0 && html`<div class="quiet">Told by ${e.sinks.map((x, i) => html`${i ? ', ' : ''}<a href=${x.url + '#now'} target="_blank" rel="noreferrer">${x.sink}</a>`)}.</div>`}
-    ${(e.flows || []).length > 0 && html`<details><summary>${e.flows.length} of its flows</summary>${e.flows.map((f) => html`<${Flow} key=${f} id=${f} /> `)}</details>`}</li>`;
+    ${(e.flows || []).length > 0 && html`<details><summary>${e.flows.length} of its flows</summary>${e.flows.map((f) => html`<${Flow} key=${f} id=${f} /> `)}</details>`}
+    <${Was} of=${asks(p)} /></li>`;
+}
+
+// asks are the questions whether it was the network that a problem of the network suggests: of its node, and of who waits.
+function asks(p) {
+  const node = part(p, 'node') ?? part(p, 'from'), flow = p.evidence.victims?.[0]?.flow ?? p.evidence.flows?.[0];
+  const { source, destination } = matchOf(flow || '');
+  return { ...(node && { ['node=' + node]: `at node ${nodeName(node)}` }), ...(source && { [`flow=${source},${destination}`]: `for ${source} to ${destination}` }) };
 }
 
 function Who({ e, to }) {
@@ -50,6 +58,8 @@ function Who({ e, to }) {
 }
 
 const Over = ({ p }) => html`<li><span class="first"><${Mark} is="over" /> <b class="kind">${kind(p)}</b> <a class="place" href=${viewOf(p)}>${where(p) || p.what}</a>
+  ${p.value != null && html`<span class="value"><b>${amount(p.value, p.unit)}</b>${p.usual ? ` ${times(p.value / p.usual)} its usual` : ''}</span>`}
+  ${(p.evidence.culprits || []).length > 0 && html`<span>filled by <${Flow} id=${p.evidence.culprits[0].flow} /></span>`}
   <span class="since">${at(p.since)}, lasted ${lasts(p.since, Date.parse(p.until))}, over ${ago(p.until)}</span></span></li>`;
 
 // upper begins a sentence, but for a name of a file.
@@ -78,8 +88,8 @@ export function viewOf(p) {
   const q = queueOf(p);
   if (q) return '#queues/' + q;
   if (p.place.length === 0) return p.evidence.flows ? '#flows' : '#sink';
-  if (p.kind === 'slow_segment' && part(p, 'to')) return `#segments/?link=${part(p, 'from')}-${part(p, 'to')}`;
-  return { link: '#links', port: '#links', node: '#paths', from: '#paths', flow: '#flows' }[p.place[0].what] || '#sink';
+  const named = { node: '#queues/?node=' + part(p, 'node'), from: `#segments/?link=${part(p, 'from')}-${part(p, 'to')}`, flow: '#flows/' + part(p, 'flow') };
+  return named[p.place[0].what] || { link: '#links', port: '#links' }[p.place[0].what] || '#sink';
 }
 
 // useTitle puts how many problems there are into the window's title and icon.

@@ -1,12 +1,12 @@
 // Parts that several views use.
-import { html, useState } from './vendor/htm-preact-3.1.1.js';
-import { count, nonzero, ago, ns, times, ratio, level } from './format.js';
+import { html, useState, useRef } from './vendor/htm-preact-3.1.1.js';
+import { count, nonzero, ago, hms, ns, times, ratio, level } from './format.js';
 
 // State is what a view shows where it has no rows: loading, an error with what to do, or empty.
 export function State({ poll, rows, empty }) {
   if (poll.error && !poll.data) return html`<p class="state bad" role="alert">${poll.error.message}. ${advice(poll.error)}</p>`;
   if (!poll.data) return html`<p class="state">Loading …</p>`;
-  if (poll.error) return html`<p class="state bad" role="alert">Not renewed since ${new Date(poll.at).toLocaleTimeString('en-GB')}: ${poll.error.message}. ${advice(poll.error)}</p>`;
+  if (poll.error) return html`<p class="state bad" role="alert">Not renewed since ${hms(poll.at)}: ${poll.error.message}. ${advice(poll.error)}</p>`;
   if (!rows) return html`<p class="state">${empty}</p>`;
   return null;
 }
@@ -18,9 +18,15 @@ function advice(error) {
 }
 
 // Table shows rows with columns {name, value(row), cell(row), number}. A click on a head sorts; one on a row leads to pick(row).
-export function Table({ caption, columns, rows, id, pick, picked, sort, most = 200 }) {
+// Rows that first names come first. While the pointer is on the rows they keep their order: none moves under a click.
+export function Table({ caption, columns, rows, id, pick, picked, sort, first = () => false, most = 200 }) {
   const [by, setBy] = useState(sort || null);
-  const sorted = by ? [...rows].sort((a, b) => order(columns[by.column].value(a), columns[by.column].value(b)) * (by.down ? -1 : 1)) : rows;
+  const held = useRef(null), shown = useRef([]);
+  const ordered = by ? [...rows].sort((a, b) => order(columns[by.column].value(a), columns[by.column].value(b)) * (by.down ? -1 : 1)) : [...rows];
+  const place = (row) => { const i = held.current.indexOf(id(row)); return i < 0 ? held.current.length : i; };
+  const sorted = held.current ? ordered.sort((a, b) => place(a) - place(b)) : [...ordered.filter(first), ...ordered.filter((r) => !first(r))];
+  shown.current = sorted.map(id);
+  const hold = () => { held.current = shown.current; }, release = () => { held.current = null; };
   const head = (column, i) => html`<th scope="col" class=${column.number ? 'number' : ''}
     aria-sort=${by && by.column === i ? (by.down ? 'descending' : 'ascending') : 'none'}>
     ${column.value ? html`<button type="button" onClick=${() => setBy({ column: i, down: by && by.column === i ? !by.down : !!column.number })}>${column.name}</button>` : column.name}</th>`;
@@ -28,7 +34,7 @@ export function Table({ caption, columns, rows, id, pick, picked, sort, most = 2
   const line = (row) => html`<tr key=${id(row)} data-id=${id(row)} class=${(picked === id(row) ? 'picked' : '') + (pick ? ' leads' : '')} onClick=${pick && open(row)}>
     ${columns.map((c) => html`<td class=${(c.number ? 'number' : '') + (c.value && c.value(row) === 0 ? ' zero' : '')} data-name=${c.name}>${c.cell(row)}</td>`)}</tr>`;
   return html`<div class="scroll" role="region" aria-label=${caption} tabindex="0"><table><caption>${caption}</caption>
-    <thead><tr>${columns.map(head)}</tr></thead><tbody>${sorted.slice(0, most).map(line)}</tbody></table></div>
+    <thead><tr>${columns.map(head)}</tr></thead><tbody onPointerEnter=${hold} onPointerLeave=${release}>${sorted.slice(0, most).map(line)}</tbody></table></div>
     ${sorted.length > most && html`<p class="quiet">The first ${most} of ${count(sorted.length)}.</p>`}`;
 }
 
@@ -100,4 +106,4 @@ export function matchOf(flow) {
 }
 
 // Was asks, by questions with titles, whether it was the network: each answer is a page of its own.
-export const Was = ({ of }) => html`<p>Was it the network? ${Object.entries(of).map(([question, title]) => html`<a class="button" target="_blank" href=${`../api/v1/incident?${question}&format=html`}>${title}</a> `)}</p>`;
+export const Was = ({ of }) => Object.keys(of).length > 0 && html`<p>Was it the network? ${Object.entries(of).map(([question, title]) => html`<a class="button" target="_blank" href=${`../api/v1/incident?${question}&format=html`}>${title}</a> `)}</p>`;

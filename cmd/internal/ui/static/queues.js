@@ -14,21 +14,22 @@ export function Queues({ rest, nodes, problems }) {
   const of = asked(rest);
   const poll = usePoll('queues', { limit: 500, sort: 'latency', ...of });
   const found = usePoll('episodes', { limit: 256, node: of.node });
-  const rows = items(poll);
+  const [node, egress, queue] = id.split(':'), placed = queue && { node, egress: egress === '-' ? '' : egress, queue };
+  const own = usePoll(placed ? 'queues' : '', { limit: 10, ...placed });
+  const rows = [...items(poll), ...(placed ? items(own).filter((q) => q.id === id && !items(poll).some((r) => r.id === id)) : [])];
   const episodes = items(found);
   const past = useHistory('queues', { limit: lines, node: of.node });
-  const [node, egress, queue] = id.split(':'), placed = queue && { node, egress: egress === '-' ? '' : egress, queue };
   const mine = episodes.filter((e) => queueOf(e) === id);
   const picked = mine.find((e) => String(e.id) === wanted) || mine[0];
   const ids = [...new Set([...rows.map((q) => q.id), ...episodes.filter(recent).map(queueOf), ...(past ? past.items : []).map(queueOf)])];
   return html`<${Only} view="queues" rest=${rest} />
-    <${Here} problems=${problems} is=${(p) => part(p, 'node') === (placed ? node : of.node) && (!placed || (placeOf(p) || id) === id)} />
+    <${Here} problems=${problems} is=${(p) => (placed ? (placeOf(p) ? placeOf(p) === id : part(p, 'node') === node) : of.node ? part(p, 'node') === of.node : !!placeOf(p))} />
     <${State} poll=${poll} rows=${ids.length} empty=${of.node && nodes.data && !items(nodes).some((n) => n.node === +of.node) ? `Node ${of.node} is not known: no packet came through it in the last day.` : 'No queue to look at: none was out of the ordinary lately. Where packets carry no queue and no latency (instruction bits 2 and 3), none will be.'} />
-    ${ids.length > 0 && html`<${Timelines} ids=${ids.slice(0, lines).sort()} more=${ids.length - lines} rows=${rows} past=${past} episodes=${episodes} picked=${id} />`}
+    ${ids.length > 0 && html`<${Timelines} ids=${[...ids.filter((q) => q === id), ...ids.filter((q) => q !== id)].slice(0, lines).sort()} more=${ids.length - lines} rows=${rows} past=${past} episodes=${episodes} picked=${id} />`}
     ${of.node && html`<${Was} of=${{ [`node=${of.node}`]: `at node ${nodeName(of.node)}` }} />`}
     ${placed && html`<${Past} what="queues" of=${placed} title=${'Latency of queue ' + id} />`}
     ${picked && html`<${Episode} e=${picked} q=${rows.find((q) => q.id === id)} all=${mine} />`}
-    ${rows.length > 0 && html`<${Table} caption="Queues" id=${(q) => q.id} rows=${rows} picked=${id} pick=${(q) => 'queues/' + q.id} sort=${{ column: 1, down: true }} columns=${columns} />`}`;
+    ${rows.length > 0 && html`<${Table} caption="Queues" id=${(q) => q.id} rows=${rows} picked=${id} pick=${(q) => 'queues/' + q.id} first=${(q) => q.id === id || items(problems).some((p) => !p.until && placeOf(p) === q.id)} sort=${{ column: 1, down: true }} columns=${columns} />`}`;
 }
 
 const queueOf = (e) => `${e.node}:${e.egress ?? '-'}:${e.queue}`;
@@ -60,7 +61,7 @@ function Timelines({ ids, more, rows, past, episodes, picked }) {
         ${episodes.filter((e) => recent(e) && queueOf(e) === id).slice(0, 40).map((e) => html`<a href=${`#queues/${id}/${e.id}`} aria-label=${says(e)}>
           <rect class=${'episode' + (e.end ? ' over' : '')} x=${bar(e).from} y="0" width=${bar(e).to - bar(e).from} height="22"><title>${says(e)}</title></rect></a>`)}</svg>`;
   };
-  return html`<figure class="timelines"><div class="grid">${ids.map(row)}</div>
+  return html`<figure class="timelines"><div class="grid"><span class="quiet">node:egress:queue</span><span></span>${ids.map(row)}</div>
     <div class="axis"><span>10 minutes ago</span><span>5</span><span>now</span></div>
     <figcaption><ul class="legend" aria-label="legend"><li><span class="key high"></span>● congested, or more than 8 × its usual latency</li><li><span class="key raised"></span>▲ more than 2 ×</li><li><span class="key usual"></span>as usual</li></ul>
       Each cell is the median of ten seconds. A bar is an episode of congestion, grey when it is over: open it for who filled the queue.${more > 0 ? ` ${more} more queues are in the table.` : ''}</figcaption></figure>`;

@@ -14,7 +14,7 @@ export function Segments({ rest, problems }) {
   const busy = items(interfaces).filter((i) => !rest.startsWith('?') || ends(i)[1]);
   const wrong = (l) => items(problems).filter((p) => !p.until && between(p, l.from_node, l.to_node));
   return html`<${Only} view="segments" rest=${rest} /><${State} poll=${segments} rows=${rows.length} empty="No segment is known: they need ingress and egress timestamps in INT (instruction bits 4 and 5), and the link_latency event in a watch." />
-    ${rest.startsWith('?') && html`<${Here} problems=${problems} is=${(p) => rows.some((l) => between(p, l.from_node, l.to_node))} />`}
+    ${rest.startsWith('?') && html`<${Here} problems=${problems} is=${(p) => between(p, ...(asked(rest).link || '').split('-')) || rows.some((l) => between(p, l.from_node, l.to_node))} />`}
     ${rows.length === 1 && html`<${Past} what="segments" of=${{ link: `${rows[0].from_node}-${rows[0].to_node}` }} title="Latency of this segment" />`}
     ${rows.length > 0 && html`<${Table} caption="Segments: from a node's egress to the next one's ingress" id=${name} rows=${rows} sort=${{ column: 3, down: true }} columns=${[
       { name: 'from › to', value: name, cell: (l) => html`<b><${NodeLink} node=${l.from_node} />:${portName(l.from_node, l.from_egress)} › <${NodeLink} node=${l.to_node} />:${portName(l.to_node, l.to_ingress)}</b> ${wrong(l).map((p) => html`<span class="pill bad">${kind(p)}</span> `)}<${Gone} nodes=${[l.from_node, l.to_node]} />` },
