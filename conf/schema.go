@@ -13,7 +13,7 @@ import (
 // events_override starts from it.
 func visitConfig(v schema.Visitor, c *Config) {
 	v.Block("node", &c.Node, func(v schema.Visitor) {
-		v.Attr("id", schema.Integer(&c.Node.ID, 0, 1<<32-1))
+		v.Attr("id", schema.Integer(&c.Node.ID, 0, 1<<32-2)) // all ones are an id that is not known (INT 2.1, 5.8)
 		v.Attr("hw_id_base", schema.Integer(&c.Node.HwIDBase, 0, 63))
 	})
 	v.Block("dpdk", &c.DPDK, func(v schema.Visitor) { visitDPDK(v, &c.DPDK) })
@@ -88,7 +88,7 @@ func visitDPDK(v schema.Visitor, d *DPDK) {
 
 func visitPort(v schema.Visitor, p *Port) {
 	v.Required("device", schema.Text(&p.Device))
-	v.Attr("id", schema.Integer(&p.ID, 0, 65535))
+	v.Attr("id", schema.Integer(&p.ID, 0, 65534)) // all ones: not known
 	v.Attr("rx_desc", schema.PowerOfTwo(&p.RxDesc, 64, 4096))
 	v.Attr("tx_desc", schema.PowerOfTwo(&p.TxDesc, 64, 4096))
 	v.Attr("mtu", schema.Integer(&p.MTU, 0, 9600))

@@ -1,5 +1,5 @@
 node {
-  id         = 4294967295
+  id         = 4294967294
   hw_id_base = 60
 }
 dpdk {
