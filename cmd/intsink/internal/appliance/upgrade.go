@@ -32,7 +32,7 @@ func (a *Appliance) Upgrade(who string, q *control.Request) (*control.Result, er
 		return nil, err
 	}
 	info := control.Trial{Until: time.Now().UTC().Add(time.Duration(q.Confirm)), Limit: q.Limit, Tolerate: q.Tolerate, By: who, Program: a.version}
-	s, err := upgrade.Start(upgrade.Next(own), upgrade.Socket(a.config.Load().HTTP.SocketPath(os.Getenv)), &upgrade.Trial{Trial: info, Early: !a.roomForTwo()})
+	s, err := upgrade.Start(upgrade.Next(own), upgrade.Socket(a.config.Load().HTTP.SocketPath(os.Getenv)), &upgrade.Trial{Trial: info, Early: !a.roomForTwo(), Paces: a.problems.Paces()})
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (a *Appliance) startTrial(*conf.Config) (stop func(), err error) {
 	}
 	now := time.Now()
 	first := reading{now: now}
-	t := &trial{info: a.turn.Trial.Trial, done: make(chan struct{}), mark: a.problems.Mark(now), first: first}
+	t := &trial{info: a.turn.Trial.Trial, done: make(chan struct{}), mark: a.problems.Mark(now).Before(a.turn.Paces), first: first}
 	_, t.of = a.control.State.Last()
 	a.inForce.trial = t
 	a.control.State.BeginTrial(t.info)

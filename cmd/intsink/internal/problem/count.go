@@ -2,7 +2,10 @@
 
 package problem
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 const (
 	calmAfter = 10 * time.Second // without growth: then a loss may be over
@@ -17,8 +20,10 @@ type counting struct {
 	before float64   // lost before a restart
 	grew   time.Time // when it last did
 
-	through uint64 // of the sign, when last looked at
-	proved  int    // looks since grew at which through had grown
+	through uint64  // of the sign, when last looked at
+	pace    float64 // by which that grew in a second, of late
+	looked  time.Time
+	proved  int // looks since grew at which through had grown
 }
 
 // count handles the sign of a counter. It starts from its first value, or from 0 where it is of something that was made
@@ -31,6 +36,7 @@ func (l *List) count(t *trouble, s *Sign, now time.Time, first bool) (told []edg
 			c.name = "lost"
 		}
 		t.count = c
+		c.keepPace(s.Count, now)
 		if first || !s.Count.FromZero {
 			return nil
 		}
@@ -41,6 +47,7 @@ func (l *List) count(t *trouble, s *Sign, now time.Time, first bool) (told []edg
 	}
 	grown := s.Count.Value > c.value
 	growth := s.Count.Value - c.value
+	c.keepPace(s.Count, now)
 	c.prove(s.Count, grown)
 	c.value = s.Count.Value
 	switch {
@@ -71,4 +78,25 @@ func (c *counting) prove(s *Count, grown bool) {
 		c.proved++
 	}
 	c.through = *s.Through
+}
+
+// paceOver is the time over which a pace is a mean, mostly.
+const paceOver = time.Minute
+
+// keepPace takes up how much came through since the last look.
+func (c *counting) keepPace(s *Count, now time.Time) {
+	if s.Through == nil {
+		return
+	}
+	passed := now.Sub(c.looked).Seconds()
+	switch {
+	case c.looked.IsZero():
+		c.through = *s.Through
+	case passed <= 0:
+		return
+	case *s.Through >= c.through:
+		share := 1 - math.Exp(-passed/paceOver.Seconds())
+		c.pace += share * (float64(*s.Through-c.through)/passed - c.pace)
+	}
+	c.looked = now
 }

@@ -25,8 +25,9 @@ type Problem struct {
 	Evidence Evidence   `json:"evidence"`
 	Todo     string     `json:"todo"` // what to do, or to look at
 
-	network, known bool   // packets told of it; its place had been known for long
-	began          string // where it began; "": nobody has asked yet
+	network, known bool    // packets told of it; its place had been known for long
+	began          string  // where it began; "": nobody has asked yet
+	grown          *growth // of a counter, since a Mark; nil: it is a state, or nobody compares
 }
 
 // Told says who tells of p: the sink itself, or packets; and whether its place was known before it began. Whoever sends packets can

@@ -69,3 +69,67 @@ func TestCountersOfNewCollectors(t *testing.T) {
 		t.Errorf("old %v, new %v", lost("old"), lost("new"))
 	}
 }
+
+// TestTrialsEndByRates: one packet, and what the network alone does, however much, ends no trial; a change that damages what was
+// sound does, and so does a share of reports that are lost.
+func TestTrialsEndByRates(t *testing.T) {
+	start := time.Unix(1_000_000, 0)
+	for name, c := range map[string]struct {
+		kind          Kind
+		reason        string
+		lost, through uint64 // each second of the trial; 1000 came through before
+		once          bool   // lost in one second alone
+		ends          bool
+	}{
+		"one unsound packet":                   {INTDamaged, "shim", 1, 1000, true, false},
+		"as many unsound ones as others":       {INTDamaged, "shim", 1000, 1000, false, false},
+		"a flood of them":                      {INTDamaged, "shim", 1_000_000, 1000, false, false},
+		"what was sound is unsound":            {INTDamaged, "shim", 1000, 0, false, true},
+		"half of it":                           {INTDamaged, "shim", 600, 400, false, true},
+		"the network is silent, and one comes": {INTDamaged, "shim", 1, 0, false, false},
+		"dropped, as it is unsound":            {PacketsDropped, "malformed", 1000, 1000, false, false},
+		"dropped by the change":                {PacketsDropped, "malformed", 1000, 0, false, true},
+		"one packet too many":                  {PacketsDropped, "tx_full", 1, 1000, true, false},
+		"one in a hundred":                     {PacketsDropped, "tx_full", 10, 1000, false, true},
+		"too long for the output":              {PacketsDropped, "tx_too_long", 500, 1000, false, false},
+		"one report":                           {ReportsLost, "timeout", 1, 1000, true, false},
+		"all reports":                          {CollectorAway, "refused", 1000, 0, false, true},
+		"a wrong checksum":                     {ChecksumBad, "", 1, 1000, true, true},
+		"a flood of flows":                     {FlowsRefused, "", 1_000_000, 1000, false, false},
+		"clocks of nodes":                      {ClockWrong, "", 1000, 1000, false, false},
+		"INT of hosts":                         {INTLeaked, "", 1000, 1000, false, false},
+	} {
+		for _, program := range []bool{false, true} { // whose process is another one
+			lost, through := uint64(0), uint64(0)
+			l := New(slog.Default, nil)
+			look := func(second int) {
+				l.Look("sink", []Sign{{Kind: c.kind, Place: []Part{{What: "link", ID: "edge"}, {What: "reason", ID: c.reason}}, Count: &Count{Value: lost, Unit: "packets", Through: &through}}}, start.Add(time.Duration(second)*time.Second))
+			}
+			for s := range 300 {
+				through += 1000
+				look(s)
+			}
+			mark := l.Mark(start.Add(300 * time.Second))
+			if program {
+				paces := l.Paces()
+				l, lost, through = New(slog.Default, nil), 0, 0
+				look(300)
+				mark = l.Mark(start.Add(300 * time.Second)).Before(paces)
+			}
+			ends := false
+			for s := 301; s < 330; s++ {
+				if !c.once || s == 310 {
+					lost += c.lost
+				}
+				through += c.through
+				look(s)
+				for _, p := range l.Worse(mark, start.Add(time.Duration(s)*time.Second)) {
+					ends = ends || p.ByChange()
+				}
+			}
+			if ends != c.ends {
+				t.Errorf("%s (another program: %v): the trial ends %v", name, program, ends)
+			}
+		}
+	}
+}

@@ -18,12 +18,14 @@ import (
 	"os"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/problem"
 )
 
 // Trial is what a program is told that is on trial.
 type Trial struct {
 	control.Trial
-	Early bool `json:"early"` // it waits for its turn before it has memory
+	Early bool          `json:"early"` // it waits for its turn before it has memory
+	Paces problem.Paces `json:"paces"` // of the program before
 }
 
 // Environment variables that a process is told by what it is.
