@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"maps"
 	"slices"
 	"testing"
 )
@@ -110,5 +111,33 @@ func TestRefreshDue(t *testing.T) {
 		if got := f.RefreshDue(now); got != c.want {
 			t.Errorf("%d is %d, want %d", c.next, got, c.want)
 		}
+	}
+}
+
+// TestWalkPart: of a table with more flows than wanted, the same part is visited each time, about as many as wanted.
+func TestWalkPart(t *testing.T) {
+	table := New(Config{Capacity: 1 << 14, Seed: 1, IdleTimeout: 1e9})
+	defer table.Close()
+	var keys []Key
+	for i := range uint32(10_000) {
+		var k Key
+		k.SetIPv4(i, 7)
+		k.SetPorts(4, 17, 1, 2)
+		keys = append(keys, k)
+		table.LookupBurst(1e9, keys[i:i+1], []uint64{table.Hash(&k)}, make([]*Flow, 1))
+	}
+	visit := func(most int) map[Key]bool {
+		seen := map[Key]bool{}
+		for at, begun := 0, false; at != 0 || !begun; begun = true {
+			at, _ = table.WalkPart(at, 100, most, func(f *Flow) int { seen[f.Key] = true; return 3 })
+		}
+		return seen
+	}
+	if n := len(visit(1 << 20)); n != len(keys) {
+		t.Errorf("%d of %d flows", n, len(keys))
+	}
+	part := visit(3000)
+	if again := visit(3000); len(part) < 1500 || len(part) > 3000+ageBlock || !maps.Equal(part, again) {
+		t.Errorf("%d flows, then %d", len(part), len(again))
 	}
 }

@@ -22,6 +22,7 @@ const (
 	Queues
 	Interfaces
 	Links
+	Follow // some flows, the same ones in each answer
 )
 
 // Source is what a worker knows.
@@ -52,10 +53,12 @@ type Query struct {
 	Queues     []Row[event.Queue]
 	Interfaces []Row[event.Interface]
 	Links      []Row[event.Link]
+	Followed   []Followed
 
 	best  best
 	flow  Flow
 	visit func(*flows.Flow) int // made once: a closure per Step would be an allocation
+	keep  func(*flows.Flow) int // the same, of Followed
 	watch int                   // index of Filter.Watch
 	left  What                  // still to be done
 	at    int                   // where in the table at hand
@@ -90,7 +93,10 @@ func New(what What, limit int) *Query {
 	if what&Links != 0 {
 		q.Links = make([]Row[event.Link], 0, event.MaxLinks)
 	}
-	q.visit = q.visitFlow
+	if what&Follow != 0 {
+		q.Followed = make([]Followed, 0, MaxFollowed)
+	}
+	q.visit, q.keep = q.visitFlow, q.follow
 	return q
 }
 
@@ -102,6 +108,7 @@ func (q *Query) Begin(watch int) {
 	q.best.found, q.best.places = q.best.found[:0], q.best.places[:0]
 	q.Totals.clear()
 	q.Ways, q.Queues, q.Interfaces, q.Links = q.Ways[:0], q.Queues[:0], q.Interfaces[:0], q.Links[:0]
+	q.Followed = q.Followed[:0]
 }
 
 // Costs in units of about eight nanoseconds: of looking at a flow, of keeping it,
@@ -129,6 +136,9 @@ func (q *Query) Step(s *Source, now int64, budget int) (left int, done bool) {
 		case q.left&(BestFlows|PathTotals) != 0:
 			q.at, budget = s.Table.Walk(q.at, budget, q.visit)
 			q.next(BestFlows | PathTotals)
+		case q.left&Follow != 0:
+			q.at, budget = s.Table.WalkPart(q.at, budget, MaxFollowed, q.keep)
+			q.next(Follow)
 		case q.left&Ways != 0:
 			budget = walk(q, Ways, s.Paths.Small, &q.Ways, budget)
 		case q.left&Queues != 0:

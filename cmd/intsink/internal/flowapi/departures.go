@@ -84,7 +84,8 @@ func (x *Incident) leavers(p *problem.Problem) (all []departure) {
 		return nil
 	}
 	for _, d := range x.left {
-		if strconv.FormatUint(uint64(d.node), 10) == p.Place[0].ID && !d.at.Before(p.Since.Add(-aboutThen)) && (p.Until == nil || !d.at.After(*p.Until)) {
+		id := strconv.FormatUint(uint64(d.node), 10)
+		if (id == p.Place[0].ID || p.Place[0].What == "from" && id == p.Place[1].ID) && !d.at.Before(p.Since.Add(-aboutThen)) && (p.Until == nil || !d.at.After(*p.Until)) {
 			all = append(all, d)
 		}
 	}

@@ -19,7 +19,7 @@ type finding struct {
 }
 
 // graver are the verdicts of findings, the worst first.
-var graver = []string{string(problem.NodeGone), string(problem.LossBetween), string(problem.Loop), NetworkSlow, string(problem.PathChanged)}
+var graver = []string{string(problem.NodeGone), string(problem.FlowsSilent), string(problem.LossBetween), string(problem.Loop), NetworkSlow, string(problem.PathChanged)}
 
 // rank is lower for what is wrong now, then for what is worse.
 func (f *finding) rank() int {
@@ -32,6 +32,7 @@ func (f *finding) rank() int {
 
 // words say a verdict of a place: of now, and of before.
 var words = map[string][2]string{
+	string(problem.FlowsSilent): {"what passes %s does not arrive", "what passed %s did not arrive"},
 	string(problem.NodeGone):    {"%s is gone: no packet comes through it", "%s was gone"},
 	string(problem.LossBetween): {"packets are lost %s", "packets were lost %s"},
 	string(problem.Loop):        {"packets loop %s", "packets looped %s"},
@@ -78,7 +79,7 @@ func headline(all []finding) string {
 // place is a place as the words of the finding want it.
 func (f *finding) place(at string) string {
 	stands := strings.HasPrefix(at, "between ") || strings.HasPrefix(at, "from ")
-	if stands || f.verdict == string(problem.NodeGone) || f.verdict == string(problem.PathChanged) {
+	if stands || f.verdict == string(problem.NodeGone) || f.verdict == string(problem.FlowsSilent) || f.verdict == string(problem.PathChanged) {
 		return at
 	}
 	return "at " + at

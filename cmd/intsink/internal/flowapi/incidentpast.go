@@ -31,6 +31,13 @@ func (in *API) addGone(x *Incident, filters []inspect.Filter) {
 		eachFlow(p, add)
 	}
 	ways := in.lastWays(x, add)
+	if in.Silent != nil {
+		in.Silent(func(_ time.Time, flow string, way *inspect.Path) {
+			if add(flow); slices.Contains(gone, flow) {
+				ways[flow] = newPathItem(0, way.ID, way)
+			}
+		})
+	}
 	x.Flows, x.Coverage.Gone = append(x.Flows, gone...), len(gone)
 	for _, flow := range gone {
 		if way, known := ways[flow]; known {

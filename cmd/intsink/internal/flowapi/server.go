@@ -29,6 +29,7 @@ type API struct {
 	Problems func() []*problem.Problem               // of the sink and the network, of the last day; nil: nobody looks
 	Seen     func(node uint32) (time.Time, bool)     // when a node of the last day was seen last; nil: nobody looks
 	Changes  Changes                                 // of paths, of the last day; nil: nobody looks
+	Silent   Silent                                  // flows that fell silent together; nil: nobody looks
 	Recorded Recorded                                // what the flight recorder has; nil: there is none
 	Page     func(x *Incident, format string) string // an incident for people: as text, or a page of HTML
 
@@ -38,6 +39,9 @@ type API struct {
 
 // Changes shows changes of paths, the newest first, until see returns false.
 type Changes func(see func(at time.Time, flows []string, from, to *inspect.Path) bool)
+
+// Silent shows the flows that fell silent together and still are, with the ways that they took.
+type Silent func(see func(at time.Time, flow string, way *inspect.Path))
 
 func (in *API) ahead() int64 {
 	if in.Wall == nil {

@@ -83,6 +83,9 @@ func (x *Incident) ofProblem(p *problem.Problem) (all []finding) {
 		if !f.over && (x.names(p) || len(x.leavers(p)) > 0) {
 			return []finding{f}
 		}
+	case problem.FlowsSilent:
+		x.say("%s: %s, since %s: %s, %s", f.at, p.What, p.Since.UTC().Format(clock), p.Amount(), p.Evidence.Why)
+		return []finding{f}
 	case problem.LossBetween, problem.Loop:
 		x.say("%s: %s", f.at, cmp.Or(strings.TrimSuffix(p.What+", "+p.Amount(), ", "), p.What))
 		if f.at != "" {

@@ -53,6 +53,19 @@ func (l *losses) makePlace() bool {
 	return false
 }
 
+// Losses are no problem that are fewer, or a smaller part of all packets: lines have errors.
+const (
+	fewLost   = 3
+	partLost  = 1e-5
+	shortLoss = 10 * time.Second // that a loss is a part of at least
+)
+
+// isFew reports whether the losses are none to look at, where so many packets a second pass.
+func (l *losses) isFew(pace float64) bool {
+	all := pace * max(l.last.Sub(l.began), shortLoss).Seconds()
+	return l.packets < fewLost || float64(l.packets) < partLost*all
+}
+
 // enough is the least number of packets, lost and arrived, that share makes a percentage of.
 const enough = 100
 

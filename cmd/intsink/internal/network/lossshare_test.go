@@ -24,3 +24,17 @@ func TestLossShare(t *testing.T) {
 		}
 	}
 }
+
+// TestFewLost: a packet or two are no problem, nor are more among very many, over ten seconds at least.
+func TestFewLost(t *testing.T) {
+	for _, c := range []struct {
+		lost uint64
+		pace float64 // packets a second
+		few  bool
+	}{{1, 0, true}, {2, 100, true}, {3, 0, false}, {3, 20_000, false}, {3, 40_000, true}, {300, 1_000_000, false}, {99, 1_000_000, true}} {
+		l := losses{packets: c.lost}
+		if l.isFew(c.pace) != c.few {
+			t.Errorf("%+v: %v", c, !c.few)
+		}
+	}
+}

@@ -3,6 +3,7 @@
 package network
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -25,8 +26,8 @@ const (
 type move struct {
 	at           time.Time
 	flow         string
-	origin       uint32   // that it comes from, as of a change
-	left, gained []uint32 // nodes that are on one of its ways only
+	origin       uint32 // that it comes from, as of a change
+	left, gained []spot // that are on one of its ways only
 }
 
 // move takes up that a flow has another path.
@@ -34,7 +35,7 @@ func (x *Network) move(now time.Time, flow string, was, is *inspect.Path) {
 	from, to := nodesOf(was), nodesOf(is)
 	origin := x.comesFrom(was, now)
 	x.changes.add(now, origin, flow, was, is)
-	m := move{now, flow, origin, without(from, to), without(to, from)}
+	m := move{now, flow, origin, without(spotsOf(from), spotsOf(to)), without(spotsOf(to), spotsOf(from))}
 	if x.returns(now, m.gained) {
 		m.left = nil // what it left was the way around
 	}
@@ -42,13 +43,15 @@ func (x *Network) move(now time.Time, flow string, was, is *inspect.Path) {
 		x.fewerMoves()
 	}
 	x.moves = append(x.moves, m)
-	for _, id := range m.left {
-		if n := x.node(id); n != nil {
+	for _, s := range m.left {
+		if n := x.of(s, true); n != nil {
 			n.leftLast, n.from, n.to = now, text(from), text(to)
+			n.edge = s.from == from[0] || s.from == from[len(from)-1]
+			n.mute = slices.Equal(to, slices.DeleteFunc(slices.Clone(from), func(id uint32) bool { return id == s.from }))
 		}
 	}
-	for _, id := range m.gained {
-		if n := x.node(id); n != nil {
+	for _, s := range m.gained {
+		if n := x.of(s, false); n != nil {
 			n.cameLast = now
 		}
 	}
@@ -57,6 +60,19 @@ func (x *Network) move(now time.Time, flow string, was, is *inspect.Path) {
 			n.sight(now)
 		}
 	}
+}
+
+// of returns what is known of flows that left a spot; nil: nothing, or there is no room.
+func (x *Network) of(s spot, make bool) *node {
+	if !s.isLink {
+		return x.node(s.from)
+	}
+	n := x.links[s]
+	if n == nil && make && len(x.links) < maxMoves {
+		n = &node{}
+		x.links[s] = n
+	}
+	return n
 }
 
 // fewerMoves forgets the older half of those that come from the node that most of them come from.
@@ -78,24 +94,27 @@ func (x *Network) fewerMoves() {
 	})
 }
 
-// returns takes up that a flow comes to these nodes, and reports whether flows have left one of them lately: then it goes back
+// returns takes up that a flow comes to these spots, and reports whether flows have left one of them lately: then it goes back
 // to where it was. When half of them have, it is over that they left.
-func (x *Network) returns(now time.Time, gained []uint32) (back bool) {
-	for _, id := range gained {
-		n := x.nodes[id]
-		if n == nil || !n.gone && (n.movedLast.IsZero() || now.Sub(n.movedLast) > 2*quiet) {
+func (x *Network) returns(now time.Time, gained []spot) (back bool) {
+	for _, s := range gained {
+		n := x.links[s]
+		if !s.isLink {
+			n = x.nodes[s.from]
+		}
+		if n == nil || !n.gone && now.Sub(n.movedLast) > 2*quiet && now.Sub(n.backLast) > quiet {
 			continue
 		}
 		back = true
 		if n.back++; 2*n.back >= n.movedFlows {
-			n.movedLast, n.movedFlows, n.back = time.Time{}, 0, 0
+			n.movedLast, n.movedFlows, n.back, n.backLast = time.Time{}, 0, 0, now
 		}
 	}
 	return back
 }
 
 // without returns the elements of a that b has not.
-func without(a, b []uint32) (rest []uint32) {
+func without[T comparable](a, b []T) (rest []T) {
 	for _, n := range a {
 		if !slices.Contains(b, n) {
 			rest = append(rest, n)
@@ -109,43 +128,78 @@ func text(way []uint32) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(way), " ", " > "), "[]")
 }
 
-// balance finds the nodes that flows leave, and fewer come to than chance explains: flows that change between ways of
-// equal cost come and go alike. The caller holds x.mu.
+// balance finds the spots that flows leave, and fewer come to than chance explains: flows that change between ways of
+// equal cost come and go alike. Few flows are enough where all that passed a spot have left it, and others stay where they are.
+// A link that all flows share that left its node is the spot, where others pass the node still. The caller holds x.mu.
 func (x *Network) balance(now time.Time) {
 	x.moves = slices.DeleteFunc(x.moves, func(m move) bool { return now.Sub(m.at) > window })
-	left, gained := map[uint32]map[string]bool{}, map[uint32]map[string]bool{}
+	left, gained, movers := map[spot]map[string]bool{}, map[spot]map[string]bool{}, map[string]bool{}
 	for i := range x.moves {
 		m := &x.moves[i]
-		for _, id := range m.left {
-			put(left, id, m.flow)
+		for _, s := range m.left {
+			put(left, s, m.flow)
+			movers[m.flow] = true
 		}
-		for _, id := range m.gained {
-			put(gained, id, m.flow)
+		for _, s := range m.gained {
+			put(gained, s, m.flow)
 		}
 	}
-	for id, flows := range left {
-		n, out, in := x.nodes[id], float64(len(flows)), float64(len(gained[id]))
-		if n == nil || out < fewMoves || out-in < 3*math.Sqrt(out+in) {
-			continue
+	stay := func(s spot) int {
+		if c := x.crowded[s]; c != nil {
+			return len(c.flows)
 		}
-		if now.Sub(n.movedLast) > 2*quiet {
-			n.movedSince, n.moved, n.movedFlows, n.back = now, nil, 0, 0
+		return 0
+	}
+	var told []spot
+	for s, flows := range left {
+		out, in := float64(len(flows)), float64(len(gained[s]))
+		others := float64(max(len(x.followed)-len(flows), 0))
+		all := in == 0 && stay(s) == 0 && math.Pow((float64(len(movers))-out+1)/(others+2), out) <= byChance
+		if all || out >= fewMoves && out-in >= 3*math.Sqrt(out+in) {
+			told = append(told, s)
 		}
-		n.movedLast, n.movedFlows = now, max(n.movedFlows, len(flows))
-		for flow := range flows {
-			if len(n.moved) < maxFlows && !slices.Contains(n.moved, flow) {
-				n.moved = append(n.moved, flow)
+	}
+	slices.SortFunc(told, func(a, b spot) int {
+		o := order(a) - order(b)
+		if node := max(stay(a)*order(b), stay(b)*order(a)); node > 0 { // others pass the node
+			o = -o
+		}
+		return cmp.Or(cmp.Compare(len(left[b]), len(left[a])), o, cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+	})
+	explained := map[string]bool{}
+	for _, s := range told {
+		news := 0
+		for flow := range left[s] {
+			if !explained[flow] {
+				news++
 			}
+			explained[flow] = true
 		}
-		slices.Sort(n.moved)
+		if n := x.of(s, true); n != nil && 2*news > len(left[s]) {
+			n.leaves(now, left[s])
+		}
 	}
 }
 
-func put(m map[uint32]map[string]bool, id uint32, flow string) {
-	if m[id] == nil {
-		m[id] = map[string]bool{}
+// leaves takes up which flows left a spot lately.
+func (n *node) leaves(now time.Time, flows map[string]bool) {
+	if now.Sub(n.movedLast) > 2*quiet {
+		n.movedSince, n.moved, n.movedFlows, n.back = now, nil, 0, 0
 	}
-	m[id][flow] = true
+	n.movedLast, n.movedFlows = now, max(n.movedFlows, len(flows))
+	for flow := range flows {
+		if len(n.moved) < maxFlows && !slices.Contains(n.moved, flow) {
+			n.moved = append(n.moved, flow)
+		}
+	}
+	slices.Sort(n.moved)
+}
+
+func put(m map[spot]map[string]bool, s spot, flow string) {
+	if m[s] == nil {
+		m[s] = map[string]bool{}
+	}
+	m[s][flow] = true
 }
 
 // missing finds the nodes that are gone: flows left them, they are not seen any more, and a neighbour is. A node that is
@@ -165,9 +219,9 @@ func (x *Network) missing(now time.Time) {
 }
 
 // deserted tells whether flows left n about when it was last seen, and none had come to it shortly before, as flows do that
-// change between ways of equal cost.
+// change between ways of equal cost. Hosts that move leave the ends of their ways, and a node that writes no INT is on the way still.
 func (n *node) deserted(now time.Time) bool {
-	return now.Sub(n.leftLast) <= leftFor && !n.leftLast.Before(n.seen.Add(-goneFor)) && n.leftLast.Sub(n.cameLast) >= window
+	return !n.edge && !n.mute && now.Sub(n.leftLast) <= leftFor && !n.leftLast.Before(n.seen.Add(-goneFor)) && n.leftLast.Sub(n.cameLast) >= window
 }
 
 func (x *Network) neighbourSeen(n *node, now time.Time) bool {

@@ -6,7 +6,9 @@
 //
 //	network.go          Network, Observe (reports, as they happen), Look (the tables of workers, each second)
 //	losses.go           how many packets are lost
-//	moves.go            flows that leave a node; nodes that are gone
+//	followed.go         flows that are looked at again and again; who passes a node or link
+//	silent.go           flows that fell silent together
+//	moves.go            flows that leave a node or link; nodes that are gone
 //	changes.go          the ring of path changes, GET /api/v1/changes
 //	nodes.go            GET /api/v1/nodes
 //	congestedqueues.go  congested queues, with who fills them and who waits
@@ -65,6 +67,12 @@ type Network struct {
 	slowWays  map[uint32][]hop        // through nodes, since they are slow
 	waiting   map[string][]string     // flows that take longer by what is slow, since it is
 	group     uint64                  // number of the last slowGroup
+
+	followed map[flows.Key]*followed
+	crowded  map[spot]*crowd // at this look
+	silences map[spot]*silence
+	sprayed  map[spot]*sprayedSpot
+	links    map[spot]*node // links that flows left
 }
 
 // node is what is known of one.
@@ -80,8 +88,11 @@ type node struct {
 	moved                 []string  // some of them
 	movedFlows, back      int       // how many; how many came back since
 	leftLast, cameLast    time.Time // when any flow left it last, and came to it
+	backLast              time.Time // when enough had come back
 	from, to              string    // the way of one of them
 	gone                  bool
+	edge                  bool // a way that was left began or ended there: hosts move
+	mute                  bool // the ways of flows that left it are as before, without it: it writes no INT
 }
 
 // recent is what happened to flows in the last seconds.
@@ -96,7 +107,7 @@ type recent struct {
 
 // New makes a Network that knows nothing yet.
 func New() *Network {
-	return &Network{nodes: map[uint32]*node{}, full: map[[2]uint64]time.Time{}}
+	return &Network{nodes: map[uint32]*node{}, full: map[[2]uint64]time.Time{}, followed: map[flows.Key]*followed{}, silences: map[spot]*silence{}, sprayed: map[spot]*sprayedSpot{}, links: map[spot]*node{}}
 }
 
 // Observe takes up a report of one of the events that are wanted.
@@ -113,6 +124,7 @@ func (x *Network) Observe(n *inspect.Notice) {
 	}
 	if n.Events.Has(event.PathChange) && n.WasOn && n.Known {
 		x.move(now, flow, &n.Was, &n.Path)
+		x.knows(&n.Key, &n.Path)
 	}
 	if n.Events.Has(event.Loss) {
 		x.losses.add(now, flow, way, x.areKnown(way, now), n)
@@ -194,7 +206,7 @@ func KnownBy(w *engine.Worker, now int64) *Known {
 }
 
 // What is what Look needs of a worker.
-const What = inspect.Queues | inspect.Links | inspect.Ways
+const What = inspect.Queues | inspect.Links | inspect.Ways | inspect.Follow
 
 // look takes the nodes up that tables show. The caller holds x.mu.
 func (x *Network) look(tables []*inspect.PendingQuery, k *Known, now time.Time) {
@@ -233,6 +245,7 @@ func (x *Network) look(tables []*inspect.PendingQuery, k *Known, now time.Time) 
 			}
 		}
 	}
+	x.follow(tables, now)
 	x.prune(now)
 }
 

@@ -142,7 +142,7 @@ func TestOtherKinds(t *testing.T) {
 	q := tables(10, []inspect.Path{path(101, 202, 203, 202, 301)}, 101, 202)
 	q[0].Queues[1].Value = event.Queue{Congested: true, Ends: 1 << 62, Since: at(4).UnixNano(), Occupancy: 9300, Latency: 1784000, Seen: at(10).UnixNano()}
 	for flow, w := range ways[:2] {
-		x.Observe(&inspect.Notice{Time: at(9).UnixNano(), Events: event.Loss.Set(), Tracked: true, Known: true, Key: key(flow), Path: w, Lost: 7, LostNow: 1})
+		x.Observe(&inspect.Notice{Time: at(9).UnixNano(), Events: event.Loss.Set(), Tracked: true, Known: true, Key: key(flow), Path: w, Lost: 7, LostNow: 2})
 	}
 	x.Observe(&inspect.Notice{Time: at(9).UnixNano(), Events: event.HopLimit.Set()})
 	signs := x.Look(q, &Known{}, at(10))
@@ -150,7 +150,7 @@ func TestOtherKinds(t *testing.T) {
 	if s := signs[1]; *s.Value != 1784000 || s.Unit != "ns" || !s.Since.Equal(at(4)) {
 		t.Errorf("%+v", s)
 	}
-	if s := signs[2]; *s.Value != 2 || len(s.Evidence.Flows) != 2 {
+	if s := signs[2]; *s.Value != 4 || len(s.Evidence.Flows) != 2 {
 		t.Errorf("%+v", s)
 	}
 	want(t, 80, x.Look(tables(80, nil), &Known{}, at(80)))
@@ -175,8 +175,8 @@ func TestPacketsLost(t *testing.T) {
 			t.Errorf("%v %s, %q, last at %v", *s.Value, s.Unit, s.Evidence.Why, s.Seen)
 		}
 	}
-	lose(100, 1, 1300, 1, 9900)
-	if s := x.Look(nil, &Known{}, at(100))[0]; *s.Value != 1 {
+	lose(100, 1, 1300, 3, 9900)
+	if s := x.Look(nil, &Known{}, at(100))[0]; *s.Value != 3 {
 		t.Errorf("another loss: %v", *s.Value)
 	}
 }
@@ -184,7 +184,7 @@ func TestPacketsLost(t *testing.T) {
 // TestLossOfTheSink: packets that the sink itself missed are no loss of the network, whichever is seen first; others are.
 func TestLossOfTheSink(t *testing.T) {
 	lost := func(second float64) *inspect.Notice {
-		return &inspect.Notice{Time: at(second).UnixNano(), Events: event.Loss.Set(), Tracked: true, Known: true, Key: key(1), Path: ways[0]}
+		return &inspect.Notice{Time: at(second).UnixNano(), Events: event.Loss.Set(), Tracked: true, Known: true, Key: key(1), Path: ways[0], LostNow: fewLost}
 	}
 	x := New()
 	x.Missed(at(9), 0)

@@ -3,6 +3,7 @@
 package network
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -22,10 +23,13 @@ func (x *Network) Look(tables []*inspect.PendingQuery, k *Known, now time.Time) 
 	x.look(tables, k, now)
 	x.latency.forget(now)
 	x.strange.forget(now)
+	x.crowded = x.crowds()
+	x.silent(now)
 	x.balance(now)
 	x.missing(now)
 	x.cut = nil
-	all = append(x.nodeSigns(now), x.loops(tables, now)...)
+	all = append(x.silentSigns(now), x.nodeSigns(now)...)
+	all = append(all, x.loops(tables, now)...)
 	full, slow := x.queues(tables, k, now)
 	all = append(all, full...)
 	slowNow := append(x.slowHops(k, slow, now), x.slowSegments(k, now)...)
@@ -49,6 +53,16 @@ func (x *Network) nodeSigns(now time.Time) []problem.Sign {
 			}
 		}
 	}
+	for s, n := range x.links {
+		if n.movedLast.IsZero() || now.Sub(n.movedLast) > 2*quiet {
+			if now.Sub(n.leftLast) > leftFor {
+				delete(x.links, s)
+			}
+			continue
+		}
+		left = append(left, found{s.from, uint64(n.movedFlows), func() problem.Sign { return n.leftSign(s) }})
+	}
+	slices.SortStableFunc(left, func(a, b found) int { return cmp.Compare(a.node, b.node) })
 	return append(x.choose(problem.NodeGone, gone, now), x.choose(problem.PathChanged, left, now)...)
 }
 
@@ -80,23 +94,41 @@ func (n *node) signs(id uint32, now time.Time) []problem.Sign {
 		}
 		return []problem.Sign{s}
 	case now.Sub(n.movedLast) <= 2*quiet && !n.movedLast.IsZero():
-		return []problem.Sign{{
-			Kind: problem.PathChanged, Key: fmt.Sprintf("node %d", id), Subject: "network", Place: place("node", id), What: "flows leave it for another way", Over: "no more flows leave the node", Since: n.movedSince, Seen: n.movedLast,
-			Value: new(float64(n.movedFlows)), Unit: "flows", Evidence: problem.Evidence{Flows: slices.Clone(n.moved), From: n.from, To: n.to},
-			Todo: "look at the node and its links; the ways of now: intsink paths",
-		}}
+		return []problem.Sign{n.leftSign(spot{from: id, to: id})}
 	}
 	return nil
+}
+
+// leftSign is that flows left a spot.
+func (n *node) leftSign(at spot) problem.Sign {
+	s := problem.Sign{
+		Kind: problem.PathChanged, Key: fmt.Sprintf("node %d", at.from), Subject: "network", Place: at.place(), What: "flows leave it for another way", Over: "no more flows leave it", Since: n.movedSince, Seen: n.movedLast,
+		Value: new(float64(n.movedFlows)), Unit: "flows", Evidence: problem.Evidence{Flows: slices.Clone(n.moved), From: n.from, To: n.to},
+		Todo: "look at the place, and at its links; the ways of now: intsink paths",
+	}
+	switch {
+	case at.isLink:
+		s.Key = "link " + at.String()
+	case n.mute:
+		s.What, s.Todo = "it writes no INT any more; the ways of its flows are as before without it", "look at the node's INT: its configuration, or what resets it"
+	}
+	return s
 }
 
 // loops are nodes that a path passes twice.
 func (x *Network) loops(tables []*inspect.PendingQuery, now time.Time) []problem.Sign {
 	var all []found
 	seen := map[uint32]int{} // where in all the node is
+	lately := map[uint64]bool{}
+	for _, f := range x.followed {
+		if now.Sub(time.Unix(0, f.seen)) <= 2*quiet {
+			lately[f.path.ID] = true
+		}
+	}
 	for _, q := range tables {
 		for i := range q.Ways {
 			way := nodesOf(&q.Ways[i].Value)
-			if now.Sub(time.Unix(0, flows.Since(q.Now, q.Ways[i].Seen))) > 2*quiet {
+			if now.Sub(time.Unix(0, flows.Since(q.Now, q.Ways[i].Seen))) > 2*quiet && !lately[q.Ways[i].Value.ID] { // of a way that no flow came onto since, flows tell
 				continue
 			}
 			for k, id := range way {
@@ -130,7 +162,7 @@ func (x *Network) happened(now time.Time) (all []problem.Sign) {
 	if x.losses.count > 0 && !x.missedAt.IsZero() && x.losses.last.Sub(x.missedAt) <= ownLoss && x.missedAt.Sub(x.losses.last) <= ownLoss {
 		x.losses = losses{} // the sink's own, which has a problem of its own
 	}
-	if l := &x.losses; l.count > 0 && now.Sub(l.last) <= quiet {
+	if l := &x.losses; l.count > 0 && now.Sub(l.last) <= quiet && !l.isFew(x.pace()) {
 		s := l.sign()
 		s.Known = l.known
 		all = append(all, s)

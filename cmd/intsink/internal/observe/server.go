@@ -124,7 +124,7 @@ func (s *Source) makeAPI() {
 	}
 	s.api = flowapi.New(s.Workers, s.Clock)
 	s.api.Wall, s.api.Counts, s.api.Page = s.WallClock, s.Counts, s.incident
-	s.api.Problems, s.api.Seen, s.api.Changes = s.Problems.All, s.Network.Seen, s.Network.EachChange
+	s.api.Problems, s.api.Seen, s.api.Changes, s.api.Silent = s.Problems.All, s.Network.Seen, s.Network.EachChange, s.Network.EachSilent
 	if s.Capture != nil {
 		s.api.Recorded = s.Capture.Recorded
 	}

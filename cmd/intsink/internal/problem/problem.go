@@ -132,7 +132,7 @@ func (p *Problem) FlowsText() string {
 
 // flowsOf are what the flows of a kind's evidence have to do with it.
 var flowsOf = map[Kind]string{
-	SlowHop: "flows that cross it: ", SlowSegment: "flows that cross it: ", QueueCongested: "flows in it: ", LossBetween: "flows that lost some: ", PathChanged: "flows that left it: ", NodeGone: "flows that left it: ",
+	SlowHop: "flows that cross it: ", SlowSegment: "flows that cross it: ", QueueCongested: "flows in it: ", LossBetween: "flows that lost some: ", PathChanged: "flows that left it: ", NodeGone: "flows that left it: ", FlowsSilent: "flows that fell silent: ",
 }
 
 // FlowsLine is FlowsText with what these flows have to do with it, "" where there are none.

@@ -29,6 +29,7 @@ const (
 	Degraded       Kind = "degraded"
 	PathChanged    Kind = "path_changed"
 	NodeGone       Kind = "node_gone"
+	FlowsSilent    Kind = "flows_silent"
 	LossBetween    Kind = "loss_between"
 	Loop           Kind = "loop"
 	TooManyHops    Kind = "too_many_hops"
@@ -67,8 +68,9 @@ var Kinds = []KindInfo{
 	{RestartPending, Warning, "the program's file was replaced: another version is installed than runs"},
 	{UpgradeUndone, Warning, "another program was on trial, and the one before it came back"},
 	{Degraded, Warning, "a part does not work as configured, while all else does"},
-	{PathChanged, Warning, "nine flows or more leave a node for another way, and more than chance explains"},
+	{PathChanged, Warning, "flows leave a node or link for another way, more than chance explains; or a node writes no INT any more"},
 	{NodeGone, Error, "flows left a node, and no packet came through it for 5 s, while its neighbours carry traffic"},
+	{FlowsSilent, Error, "flows that passed a node or link fell silent together, or what is sprayed over it does not arrive, while others go on, and chance does not explain it"},
 	{LossBetween, Error, "packets of flows are lost; the place is what the ways of these flows share"},
 	{Loop, Error, "packets pass a node twice"},
 	{TooManyHops, Warning, "packets pass more hops than their INT source allows, so that later ones tell nothing"},
