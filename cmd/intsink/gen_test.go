@@ -16,6 +16,7 @@ const (
 	byGRE    = `gre_protocol = 34998`
 	byGPE    = `vxlan_gpe = { port = 4790, next_protocol = 130 }`
 	byGeneve = `geneve = { port = 6081, option_class = 259 }`
+	byIFA    = "ifa {\n    protocol = 253\n    copies = \"strip\"\n  }"
 	version1 = "\n  versions = [\"1\"]"
 	version0 = "\n  versions = [\"0\"]"
 )
@@ -69,6 +70,9 @@ var gens = []struct{ flags, marking, kind string }{
 	{"--encap vxlan --type mx --then-destination --vlan 3", byGPE, "mx"},
 	{"--encap vxlan --type destination --ipv6", byGPE, "destination"},
 	{"--encap geneve --hops 5", byGeneve, "md"},
+	{"--encap ifa", byIFA, "ifa"},
+	{"--encap ifa --proto tcp --ipv6 --tunnel vxlan", byIFA, "ifa"},
+	{"--encap ifa-copy", byIFA, "ifa"},
 	{"--encap geneve --then-destination --ipv6", byGeneve, "md"},
 	{"--encap geneve --type mx", byGeneve, "mx"},
 	{"--encap geneve --type destination", byGeneve, "destination"},
@@ -135,7 +139,7 @@ func TestPlainPacketsOfTunnels(t *testing.T) {
 // TestFlagsThatContradict: usage errors, one line each, that say what to do.
 func TestFlagsThatContradict(t *testing.T) {
 	for flags, want := range map[string]string{
-		"--encap mpls":                             `udp, udp-new, dscp, probe, gre, gre-inserted, vxlan-gpe, vxlan or geneve`,
+		"--encap mpls":                             `udp, udp-new, dscp, probe, gre, gre-inserted, vxlan-gpe, vxlan, geneve, ifa or ifa-copy`,
 		"--type mdx":                               `md, mx or destination`,
 		"--format 3":                               `2, 1 or 2016`,
 		"--tunnel mpls":                            `none, vxlan, gre, geneve or ipip`,

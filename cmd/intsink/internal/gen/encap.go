@@ -61,6 +61,14 @@ var Encapsulations = []Encapsulation{
 		Name: "geneve", Help: "options of the Geneve tunnel that the original packets are; up to 5 hops",
 		marking: intgen.ByGeneve, original: "geneve", formats: []string{"2", "1", "2016"}, chains: true,
 	},
+	{
+		Name: "ifa", Help: "no INT, but IFA 2.0 by IP protocol 253 in live packets, with hops of 32 bytes; up to 31 hops",
+		marking: intgen.ByIFA, formats: []string{"2"}, inTunnel: true,
+	},
+	{
+		Name: "ifa-copy", Help: "the same in copies of packets (I = 0)",
+		marking: intgen.ByIFA, inserted: true, formats: []string{"2"}, inTunnel: true,
+	},
 }
 
 // maxGeneveHops of 20 bytes and the INT-MD header fit the 124 bytes of an option, or
@@ -156,6 +164,8 @@ func (f *Flags) checkType(e *Encapsulation) error {
 	switch {
 	case !known:
 		return fmt.Errorf("--type %q: must be md, mx or destination", f.kind)
+	case f.kind != "md" && e.marking == intgen.ByIFA:
+		return fmt.Errorf("--type %s is one of INT: --encap %s has none", f.kind, e.Name)
 	case f.kind != "md" && f.Given("hops"):
 		return fmt.Errorf("--hops needs --type md: headers of type %s carry no metadata of hops", f.kind)
 	case f.kind != "md" && (f.pathEvery|f.stepEvery != 0 || f.latencyStepAfter+f.pathChangeAfter != ""):
@@ -203,6 +213,7 @@ func (f *Flags) source() (*intgen.Source, error) {
 		GREInserted: e.marking == intgen.ByGRE && e.inserted,
 		FromVXLAN:   e.marking == intgen.ByVXLANGPE && e.inserted,
 	}
+	s.IFA.Copy = e.marking == intgen.ByIFA && e.inserted
 	s.OuterSrc, s.OuterDst = tunnelAddrs(0, f.ipv6)
 	return s, nil
 }
