@@ -49,18 +49,21 @@ func createNew(path string) (*os.File, error) {
 
 // Overwrite makes a file that its owner alone may read, or empties the one that is there. It follows no link of another
 // user: with a link, that user would choose which file is emptied.
-func Overwrite(path string) (*os.File, error) {
+func Overwrite(path string) (*os.File, error) { return overwrite(path, 0o600) }
+
+// overwrite is Overwrite of a file that has mode where it is new.
+func overwrite(path string, mode fs.FileMode) (*os.File, error) {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		if !own(info) {
 			return nil, fmt.Errorf("%s is a link of another user: name another file", path)
 		}
-		return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	}
 	if isStream(path) {
 		return openStream(path)
 	}
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, mode)
 }
 
 // isStream tells whether path is a device, or a pipe; not by a link.

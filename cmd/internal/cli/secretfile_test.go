@@ -58,6 +58,9 @@ func TestOverwriteFollowsNobodysLink(t *testing.T) {
 		if _, err := Overwrite(link); err == nil || !strings.Contains(err.Error(), "a link of another user") {
 			t.Error(err)
 		}
+		if err := WriteFile(link, []byte("new")); err == nil || !strings.Contains(err.Error(), "a link of another user") {
+			t.Error(err)
+		}
 		if text, _ := os.ReadFile(victim); string(text) != "precious" {
 			t.Errorf("%q", text)
 		}

@@ -32,9 +32,10 @@ func Unfinished(err error, paths ...string) error {
 	return fmt.Errorf("%w; %s are not complete and were removed", err, strings.Join(gone, " and "))
 }
 
-// WriteFile writes a file as a whole, or leaves none. One that it may not write stays as it is.
+// WriteFile writes a file as a whole, or leaves none. One that it may not write stays as it is, and so does what a link of another
+// user leads to.
 func WriteFile(path string, text []byte) error {
-	f, err := os.Create(path)
+	f, err := overwrite(path, 0o666)
 	if err != nil {
 		return err
 	}
