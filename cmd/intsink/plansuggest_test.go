@@ -28,6 +28,14 @@ func TestPlanSuggests(t *testing.T) {
 	if _, stderr, code := intsink(t, "plan", "--config", with, "--in", in); code != 0 {
 		t.Errorf("the block is not taken: %s\n%s", stderr, block)
 	}
+	if _, stderr, code := intsink(t, "gen", "--out", in, "--flows", "5", "--count", "20"); code != 0 {
+		t.Fatal(stderr)
+	}
+	const own = "events {\n  hop_latency { absolute = \"70us\" }\n  end_to_end { absolute = \"90us\" }\n}\n"
+	few, stderr, _ := intsink(t, "plan", "--config", write(t, filepath.Join(dir, "own.hcl"), offline("udp_port = 5000")+own), "--in", in, "--suggest")
+	if !strings.Contains(few, `hop_latency { absolute = "70us" }`) || !strings.Contains(few, `end_to_end { absolute = "90us" }`) || !strings.Contains(few, "unknown, left as it is") {
+		t.Errorf("of 20 packets: %s\n%s", few, stderr)
+	}
 	if _, stderr, code := intsink(t, "plan", "--config", file, "--in", in, "--suggest", "--format", "json"); code == 0 || !strings.Contains(stderr, "--suggest prints a block") {
 		t.Errorf("with --format json: exit code %d, %s", code, stderr)
 	}

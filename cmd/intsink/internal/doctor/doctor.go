@@ -39,20 +39,21 @@ type Machine struct {
 	Route func(to netip.AddrPort) error  // nil: the kernel has a way to a collector
 	Peer  func(to netip.AddrPort) string // what came back for an empty datagram, "" if nothing
 
-	Offloads func(name string) iface.Offloads // of an interface of the kernel; nil: unknown
-	Clock    func() (synchronized bool)       // does something keep the time of day right? nil: unknown
+	Offloads  func(name string) iface.Offloads // of an interface of the kernel; nil: unknown
+	Addresses func(name string) []netip.Addr   // of such an interface; nil: unknown
+	Clock     func() (synchronized bool)       // does something keep the time of day right? nil: unknown
 }
 
 // ThisMachine is the one that the program runs on.
 func ThisMachine() *Machine {
-	return &Machine{Root: "/", Route: KernelRoute, Peer: KernelPeer, Offloads: iface.ReadOffloads, Clock: kernelClock}
+	return &Machine{Root: "/", Route: KernelRoute, Peer: KernelPeer, Offloads: iface.ReadOffloads, Addresses: kernelAddresses, Clock: kernelClock}
 }
 
 // checks are all that is looked at, in the order in which it is printed.
 var checks = []func(h *host, c *conf.Config) []Finding{
 	hugepages, memlock, transparentHugepages,
 	isolation, siblings, governor, irqbalance, clocksource, synchronization, instructions,
-	pciDevices, vfioFiles, numa, queues, kernelInterfaces, offloads,
+	pciDevices, vfioFiles, numa, queues, kernelInterfaces, routed, offloads,
 	collectors, replaced,
 }
 

@@ -207,7 +207,7 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"an interface of another namespace", func(f map[string]string, c *conf.Config) {
 			c.Ports[1].Device, f["proc/self/ns/net"] = "net_af_packet0,iface=eth9", "->net:[1]"
 			f["proc/88/comm"], f["proc/88/cmdline"], f["proc/88/ns/net"] = "intsink", "/usr/bin/intsink\x00run\x00--config\x00x", "->net:[2]"
-		}, Fault, "the sink that runs (pid 88) is in another one", "# nsenter -t 88 -m -n intsink doctor"},
+		}, Fault, "the sink that runs (pid 88) is in another one", "# nsenter -t 88 -n unshare -m sh -c"},
 		{"a sink in this namespace", func(f map[string]string, c *conf.Config) {
 			c.Ports[1].Device, f["proc/self/ns/net"] = "net_af_packet0,iface=eth9", "->net:[1]"
 			f["proc/88/comm"], f["proc/88/cmdline"], f["proc/88/ns/net"] = "intsink", "/usr/bin/intsink\x00run\x00--config\x00x", "->net:[1]"
@@ -372,5 +372,28 @@ func TestKernelPeer(t *testing.T) {
 	}
 	if err := KernelRoute(netip.MustParseAddrPort("127.0.0.1:1")); err != nil {
 		t.Errorf("a way to this host: %v", err)
+	}
+}
+
+// TestPortsThatTheKernelRoutesBy: an address on a port is a fault where the kernel forwards by it, in its family.
+func TestPortsThatTheKernelRoutesBy(t *testing.T) {
+	const v4, v6 = "proc/sys/net/ipv4/conf/eth1/forwarding", "proc/sys/net/ipv6/conf/eth1/forwarding"
+	for name, c := range map[string]struct {
+		device, address string
+		files           map[string]string
+		want            string
+	}{
+		"forwards":               {"kernel:eth1", "192.0.2.1", map[string]string{v4: "1"}, "eth1 has the address 192.0.2.1, and the kernel forwards"},
+		"forwards IPv6":          {"kernel:eth1", "2001:db8::1", map[string]string{v6: "1"}, "eth1 has the address 2001:db8::1, and the kernel forwards"},
+		"forwards the other one": {"kernel:eth1", "192.0.2.1", map[string]string{v4: "0", v6: "1"}, ""},
+		"link-local":             {"kernel:eth1", "fe80::1", map[string]string{v6: "1"}, ""},
+		"past the kernel":        {"net_af_xdp0,iface=eth1", "192.0.2.1", map[string]string{v4: "1"}, ""},
+	} {
+		m := machine(t, c.files)
+		m.Addresses = func(string) []netip.Addr { return []netip.Addr{netip.MustParseAddr(c.address)} }
+		got := routed(&host{root: m.Root, machine: m}, &conf.Config{Ports: []conf.Port{{Name: "network", Device: c.device}}})
+		if (c.want == "") != (len(got) == 0) || c.want != "" && (got[0].Level != Fault || !strings.Contains(got[0].What, c.want) || !strings.Contains(got[0].Fix, "ip address flush dev eth1")) {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }

@@ -30,17 +30,27 @@ const (
 )
 
 // suggest makes thresholds of what was usual: deadbands as wide as what 99 of 100 packets differ from the median, twice; a
-// floor of congestion four times above what they have.
-func suggest(u *usual.Usual) (s suggestion) {
+// floor of congestion four times above what they have. What too few packets told stays as it is in c.
+func suggest(u *usual.Usual, c *conf.Config) (s suggestion) {
 	var occupancy usual.Stat
 	s.hopUsual, _, s.hops = u.Typical(usual.Hop)
 	s.endUsual, _, s.paths = u.Typical(usual.Path)
 	s.queued, occupancy, s.queues = u.Typical(usual.Queue)
 	s.byOccupancy = !s.queued.Known && occupancy.Known
-	band := func(x usual.Stat) time.Duration { return rounded(2*time.Duration(x.P99-x.Median), leastBand) }
-	s.hop, s.end, s.floor = band(s.hopUsual), band(s.endUsual), rounded(4*time.Duration(s.queued.P99), leastFloor)
+	s.hop, s.end, s.floor = c.Events.HopLatency.Absolute, c.Events.EndToEnd.Absolute, c.Events.Congestion.RaiseLatency
+	if s.hopUsual.Known {
+		s.hop = band(s.hopUsual)
+	}
+	if s.endUsual.Known {
+		s.end = band(s.endUsual)
+	}
+	if s.queued.Known {
+		s.floor = rounded(4*time.Duration(s.queued.P99), leastFloor)
+	}
 	return s
 }
+
+func band(x usual.Stat) time.Duration { return rounded(2*time.Duration(x.P99-x.Median), leastBand) }
 
 // rounded returns the first of 1, 2 and 5 times a power of ten that is neither below d nor below least, up to a second.
 func rounded(d, least time.Duration) time.Duration {
@@ -73,7 +83,7 @@ func (s *suggestion) print(w io.Writer, p *Result) error {
 	attr := func(name string, d time.Duration) string { return fmt.Sprintf("%s = %q", name, schema.DurationText(d)) }
 	usual := func(what string, x usual.Stat) string {
 		if !x.Known {
-			return what + " unknown: fewer than 64 packets told"
+			return what + " unknown, left as it is: fewer than 64 packets told"
 		}
 		return fmt.Sprintf("%s %v, of 99 in 100 at most %v", what, time.Duration(x.Median), time.Duration(x.P99))
 	}
@@ -103,7 +113,7 @@ events {
 // runSuggest prints a block events that fits the capture. open is called twice.
 func runSuggest(stdout, stderr io.Writer, config string, open func() (*pcapfile.Reader, error)) error {
 	var s suggestion
-	learn := func(p *planner) { s = suggest(p.Usual()) }
+	learn := func(p *planner) { s = suggest(p.Usual(), p.conf) }
 	if _, err := planned(config, open, stderr, nil, learn); err != nil {
 		return err
 	}
