@@ -294,6 +294,7 @@ func (b *browser) slowAndFull() {
 	b.js(`[...document.querySelectorAll('.problems a.place')].find(a => a.innerText.includes('node 302, egress 12')).click()`)
 	b.wait(`location.hash === '#queues/302:12:2' && document.querySelector('tbody tr[data-id]')?.dataset.id === '302:12:2'`)
 	b.view("queues", row("302:12:2", "congested for"))
+	b.wait(`document.querySelector('.timelines .label').innerText.includes('302:12:2')`) // what is wrong is first
 	b.wait(`document.querySelector('tr[data-id="302:12:2"] td[data-name="times usual"]').innerText.includes('×')`)
 	b.js(`document.querySelector('tr[data-id="302:12:2"]').click()`)
 	b.wait(`document.querySelector('#culprits li')?.innerText.includes('` + culprit + `') && parseInt(document.querySelector('#culprits b').innerText) > 80`)

@@ -22,14 +22,15 @@ export function Queues({ rest, nodes, problems }) {
   const mine = episodes.filter((e) => queueOf(e) === id);
   const picked = mine.find((e) => String(e.id) === wanted) || mine[0];
   const ids = [...new Set([...rows.map((q) => q.id), ...episodes.filter(recent).map(queueOf), ...(past ? past.items : []).map(queueOf)])];
+  const leads = (q) => q === id || items(problems).some((p) => !p.until && placeOf(p) === q); // what was asked for, and what is wrong
   return html`<${Only} view="queues" rest=${rest} />
     <${Here} problems=${problems} is=${(p) => (placed ? (placeOf(p) ? placeOf(p) === id : part(p, 'node') === node) : of.node ? part(p, 'node') === of.node : !!placeOf(p))} />
     <${State} poll=${poll} rows=${ids.length} empty=${of.node && nodes.data && !items(nodes).some((n) => n.node === +of.node) ? `Node ${of.node} is not known: no packet came through it in the last day.` : 'No queue to look at: none was out of the ordinary lately. Where packets carry no queue and no latency (instruction bits 2 and 3), none will be.'} />
-    ${ids.length > 0 && html`<${Timelines} ids=${[...ids.filter((q) => q === id), ...ids.filter((q) => q !== id)].slice(0, lines).sort()} more=${ids.length - lines} rows=${rows} past=${past} episodes=${episodes} picked=${id} />`}
+    ${ids.length > 0 && html`<${Timelines} ids=${[...ids.filter(leads).sort(), ...ids.filter((q) => !leads(q)).slice(0, lines).sort()].slice(0, lines)} more=${ids.length - lines} rows=${rows} past=${past} episodes=${episodes} picked=${id} />`}
     ${of.node && html`<${Was} of=${{ [`node=${of.node}`]: `at node ${nodeName(of.node)}` }} />`}
     ${placed && html`<${Past} what="queues" of=${placed} title=${'Latency of queue ' + id} />`}
     ${picked && html`<${Episode} e=${picked} q=${rows.find((q) => q.id === id)} all=${mine} />`}
-    ${rows.length > 0 && html`<${Table} caption="Queues" id=${(q) => q.id} rows=${rows} picked=${id} pick=${(q) => 'queues/' + q.id} first=${(q) => q.id === id || items(problems).some((p) => !p.until && placeOf(p) === q.id)} sort=${{ column: 1, down: true }} columns=${columns} />`}`;
+    ${rows.length > 0 && html`<${Table} caption="Queues" id=${(q) => q.id} rows=${rows} picked=${id} pick=${(q) => 'queues/' + q.id} first=${(q) => leads(q.id)} sort=${{ column: 1, down: true }} columns=${columns} />`}`;
 }
 
 const queueOf = (e) => `${e.node}:${e.egress ?? '-'}:${e.queue}`;
