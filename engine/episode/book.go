@@ -48,7 +48,7 @@ func (b *Book) Begin(now int64, queue [2]uint64, usualLatency, usualOccupancy ui
 	for range MaxOpen {
 		b.last = max(b.last+1, 1)
 		if r := &b.open[b.last%MaxOpen]; r.ID == 0 {
-			*r = Record{ID: b.last, Queue: queue, Begin: now, Last: now, Bursts: 1, burst: now, Width: WindowNs, UsualLatency: usualLatency, UsualOccupancy: usualOccupancy}
+			*r = Record{ID: b.last, Queue: queue, Begin: now, Last: now, Bursts: 1, burst: now, spanAt: now, first: firstOfAll, dice: b.last, Width: WindowNs, UsualLatency: usualLatency, UsualOccupancy: usualOccupancy}
 			b.totals.Open++
 			return b.last
 		}

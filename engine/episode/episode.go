@@ -7,6 +7,7 @@
 //
 //	episode.go   Record, and what a packet adds to it
 //	testimony.go whether an episode is evidence enough to say who fills the queue
+//	crowd.go     Crowd: hosts and services, of a sample of packets
 //	topflows.go  Top: the flows with the most bytes, or the most delay, in fixed memory
 //	summary.go   what a report says of an episode that ended
 //	book.go      Book: open records, and the last ones that ended
@@ -52,6 +53,12 @@ type Record struct {
 	Culprits Top // by bytes in this queue
 	Victims  Top // by how much longer their packets were in it than is usual, nanoseconds
 
+	Hosts, Services Crowd // of the packets' sources, of their lower ports
+	now, before     Top   // Culprits of the last ten seconds, and of those before
+	spanAt          int64 // when the last ones began
+	first           int   // packets that are all in the sample yet
+	dice            uint32
+
 	Bursts uint32 // in which the queue was over its threshold, with calm between them
 	over   int64  // how long those lasted that are over
 	burst  int64  // when the last one began
@@ -76,11 +83,24 @@ func (e Ending) String() string { return [...]string{"open", "cleared", "silent"
 
 // Over is how long the queue was over its threshold, all bursts together.
 func (r *Record) Over() int64 {
-	last := r.rested
-	if last == 0 {
-		last = r.Last
+	return r.over + max(r.LastFull()-r.burst, 0)
+}
+
+// LastFull is when the queue was last in a burst.
+func (r *Record) LastFull() int64 {
+	if r.rested != 0 {
+		return r.rested
 	}
-	return r.over + max(last-r.burst, 0)
+	return r.Last
+}
+
+// Worst returns the highest latency and occupancy of the last nanoseconds in which there was a burst, as far as windows tell.
+func (r *Record) Worst(last int64) (latency, occupancy uint32) {
+	first := max(r.Last-last-r.Begin, 0) / max(r.Width, 1)
+	for i := min(first, Windows); i < Windows; i++ {
+		latency, occupancy = max(latency, r.Window[i].Latency), max(occupancy, r.Window[i].Occupancy)
+	}
+	return latency, occupancy
 }
 
 // Packet is what one packet adds.
@@ -96,6 +116,9 @@ func (r *Record) count(now int64, p *Packet) {
 	r.Bytes += uint64(p.Bytes)
 	r.Last = max(r.Last, now)
 	r.Culprits.add(p.Flow, uint64(p.Bytes))
+	if r.dice = r.dice*1664525 + 1013904223; r.first > 0 || r.dice < 1<<32/oneIn {
+		r.sample(now, p)
+	}
 	w := r.windowAt(now)
 	w.Packets++
 	w.Bytes += uint64(p.Bytes)

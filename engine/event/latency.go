@@ -103,9 +103,10 @@ func (d *Detector) tellsEpisode(now int64, f *flows.Flow, node uint32, o *Observ
 	}
 	var n hopValues
 	for stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]; len(stack) >= hopLen; stack = stack[hopLen:] {
-		if d.readHop(&n, stack[:hopLen], o.Layout); n.NodeID == unknown32 || node != unknown32 && n.NodeID != node {
+		if id := nodeID(stack, o.Layout.Format); id == unknown32 || node != unknown32 && id != node {
 			continue
 		}
+		d.readHop(&n, stack[:hopLen], o.Layout)
 		if q := d.fabric.Queues.Find(n.queueKey()); q != nil && q.InEpisode(now) {
 			return true
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"intsink/engine/usual"
+	"intsink/flows"
 )
 
 // byUsual are thresholds made of what is usual, with a floor of 100 us.
@@ -117,6 +118,42 @@ func TestFloor(t *testing.T) {
 			t.Errorf("%v: %d, want %d", floors, v.Floor, want)
 		}
 		d.Close()
+	}
+}
+
+// TestLatencyOfAnEpisode: while a queue is in an episode by what is usual, the flows that pass it do not tell of its latency one
+// by one, nor of their whole way's; those whose watch hears of no episodes do.
+func TestLatencyOfAnEpisode(t *testing.T) {
+	for _, c := range []struct {
+		events   []Event
+		withheld bool
+	}{{[]Event{Congestion, HopLatency, EndToEnd}, true}, {[]Event{HopLatency, EndToEnd}, false}} {
+		policies := []Policy{watching(Congestion), watching(c.events...)}
+		for i := range policies {
+			byUsual(&policies[i].Thresholds)
+			policies[i].Thresholds.Latency, policies[i].Thresholds.EndToEnd = Deadband{10_000, 0.5, 2, 4, 0}, Deadband{10_000, 0.5, 2, 4, 0}
+		}
+		d, now, f := New(policies, 7), int64(second), [2]flows.Flow{{Watch: 0}, {Watch: 1}}
+		d.shared.usual.Limits().Set(crossedQueue, 1700, 0)
+		pass := func(n int, latency uint32) Set {
+			now += ms
+			return d.Packet(now, &f[n], false, n, queued(unknown32, latency)) &^ Congestion.Set()
+		}
+		got, bursts := Set(0), 20
+		for range bursts {
+			for n := range 8 {
+				pass(0, 150_000)
+				got |= pass(1, 3000+uint32(min(n, 1))*200_000)
+			}
+			for range 8 {
+				pass(0, 3000)
+				got |= pass(1, 3000)
+			}
+		}
+		n := d.Counters.Suppressed[HopLatency][SuppressEpisode]
+		if d.Close(); (got == 0) != c.withheld || (n > uint64(bursts)) != c.withheld || d.Counters.Suppressed[EndToEnd][SuppressEpisode] != n {
+			t.Errorf("watch of %v: reported %b, %d withheld", c.events, got, n)
+		}
 	}
 }
 

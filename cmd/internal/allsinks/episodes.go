@@ -93,6 +93,9 @@ func byFlow(name, field string, from ...object) (flows []string, sums map[string
 	for _, o := range from {
 		for _, c := range objects(o, name) {
 			flow := text(c, "flow")
+			if flow == "" { // a host, in front of its flows
+				continue
+			}
 			if _, known := sums[flow]; !known {
 				flows = append(flows, flow)
 			}

@@ -67,6 +67,15 @@ func FlowID(k *flows.Key) string {
 	return id
 }
 
+// ServiceID is the service that a flow is of: its protocol and lower port, such as tcp/443.
+func ServiceID(k *flows.Key) string {
+	name := ProtocolName(k.Proto())
+	if flows.HasPorts(k.Proto()) {
+		name += "/" + strconv.Itoa(int(min(k.SrcPort(), k.DstPort())))
+	}
+	return name
+}
+
 // ParseFlowID returns the reverse of FlowID. Its errors say what an ID looks like.
 func ParseFlowID(id string) (k flows.Key, err error) {
 	defer func() {

@@ -54,7 +54,7 @@ function asks(p) {
 
 function Who({ e, to }) {
   const c = e.culprits[0], n = (e.victims || []).length;
-  return html`Filled by <${Flow} id=${c.flow} />: <b>${percent(c.share)}</b> of its bytes. <a href=${to}>Who else, and who waits</a>${n ? `: ${n} flows or more` : ''}.`;
+  return html`Filled by ${c.flow ? html`<${Flow} id=${c.flow} />` : html`many flows of <b>${c.host}</b>`}: <b>${percent(c.share)}</b> of its bytes. <a href=${to}>Who else, and who waits</a>${n ? `: ${n} flows or more` : ''}.`;
 }
 
 const Over = ({ p }) => html`<li><span class="first"><${Mark} is="over" /> <b class="kind">${kind(p)}</b> <a class="place" href=${viewOf(p)}>${where(p) || p.what}</a>

@@ -9,6 +9,7 @@ import (
 
 	"intsink/engine/aside/inspect"
 	"intsink/engine/episode"
+	"intsink/flows"
 )
 
 // EpisodeItem is one episode of a queue.
@@ -30,6 +31,12 @@ type EpisodeItem struct {
 	Culprits       []culpritItem `json:"culprits"` // none where there is a doubt
 	Doubt          string        `json:"doubt,omitempty"`
 	Victims        []victimItem  `json:"victims"`
+	Bursts         uint32        `json:"bursts"`   // in which it was congested, with calm between them
+	FullNs         int64         `json:"full_ns"`  // how long they lasted together
+	AddedNs        uint64        `json:"added_ns"` // that all packets waited longer than is usual
+	Hosts          []shareItem   `json:"hosts"`
+	Services       []shareItem   `json:"services"`
+	Now            []culpritItem `json:"now"` // in its last ten seconds
 	WindowNs       int64         `json:"window_ns"`
 	Windows        []windowItem  `json:"windows"`
 
@@ -48,6 +55,31 @@ type culpritItem struct {
 type victimItem struct {
 	Flow    string `json:"flow"`
 	AddedNs uint64 `json:"added_ns"` // by all its packets together
+}
+
+// shareItem is what a host, or a service, has of an episode, by a sample of its packets.
+type shareItem struct {
+	Name    string  `json:"name"` // an address; a protocol and a port, such as tcp/443
+	Share   float64 `json:"share"`
+	AddedNs uint64  `json:"added_ns"`
+}
+
+// sharesOf names the largest of a crowd.
+func sharesOf(c *episode.Crowd, bytes uint64, name func(k *flows.Key) string) []shareItem {
+	all := []shareItem{}
+	for _, m := range c.Most(mostNamed) {
+		all = append(all, shareItem{name(&m.Flow), min(float64(m.Bytes-m.Over)/float64(max(bytes, 1)), 1), m.Added})
+	}
+	return all
+}
+
+// culpritsOf names the flows with the most bytes.
+func culpritsOf(t *episode.Top) []culpritItem {
+	all := []culpritItem{}
+	for _, c := range t.Most(mostNamed) {
+		all = append(all, culpritItem{inspect.FlowID(&c.Flow), c.Sum, c.Over, float64(c.Sum-c.Over) / float64(max(t.Total, 1))})
+	}
+	return all
 }
 
 // windowItem is what passed the queue in window_ns.
@@ -69,14 +101,15 @@ func NewEpisodeItem(r *episode.Record) *EpisodeItem {
 		Begin: timestamp(r.Begin), End: someTime(r.End), Ended: r.Ended.String(), Packets: r.Packets, Bytes: r.Bytes,
 		PeakLatencyNs: value(r.PeakLatency), PeakOccupancy: value(r.PeakOccupancy), PeakAt: someTime(r.PeakAt),
 		UsualLatencyNs: value(r.UsualLatency), UsualOccupancy: value(r.UsualOccupancy),
-		Culprits: []culpritItem{}, Doubt: r.Doubt(), Victims: []victimItem{}, WindowNs: r.Width, Windows: []windowItem{},
+		Culprits: culpritsOf(&r.Culprits), Doubt: r.Doubt(), Victims: []victimItem{}, Bursts: r.Bursts, FullNs: r.Over(), AddedNs: r.Victims.Total,
+		Hosts: sharesOf(&r.Hosts, r.Bytes, func(k *flows.Key) string { return k.SrcAddr().String() }), Services: sharesOf(&r.Services, r.Bytes, inspect.ServiceID),
+		Now: culpritsOf(r.Now()), WindowNs: r.Width, Windows: []windowItem{},
 	}
-	for _, c := range r.Culprits.Most(mostNamed) {
-		if x.Doubt != "" {
-			x.inIt = append(x.inIt, inspect.FlowID(&c.Flow))
-			continue
+	if x.Doubt != "" {
+		for _, c := range x.Culprits {
+			x.inIt = append(x.inIt, c.Flow)
 		}
-		x.Culprits = append(x.Culprits, culpritItem{inspect.FlowID(&c.Flow), c.Sum, c.Over, float64(c.Sum-c.Over) / float64(max(r.Bytes, 1))})
+		x.Culprits, x.Now, x.Hosts, x.Services = []culpritItem{}, []culpritItem{}, []shareItem{}, []shareItem{}
 	}
 	for _, c := range r.Victims.Most(mostNamed) {
 		x.Victims = append(x.Victims, victimItem{inspect.FlowID(&c.Flow), c.Sum})

@@ -83,16 +83,50 @@ func (x *Network) congested(tables []*inspect.PendingQuery, k *Known) (all []con
 				continue
 			}
 			seen[r.Key] = true
-			c := newCongested(r, k, auto)
-			all = append(all, c)
-			if at := c.egress(); c.value.Occupancy == unknown && !counted[at] {
-				counted[at] = true
-				egresses[uint32(r.Key[0]>>32)]++
-			}
+			all = append(all, newCongested(r, k, auto))
+		}
+	}
+	all = append(all, x.recorded(tables, k, seen)...)
+	for i := range all {
+		c := &all[i]
+		if at := c.egress(); c.value.Occupancy == unknown && !counted[at] {
+			counted[at] = true
+			egresses[uint32(c.key[0]>>32)]++
 		}
 	}
 	slices.SortFunc(all, func(a, b congested) int { return slices.Compare(a.key[:], b.key[:]) })
 	return all, egresses
+}
+
+// recorded lists the queues that only a record shows: their episode began and ended since the last look, or no table that was
+// asked has them. seen are the others.
+func (x *Network) recorded(tables []*inspect.PendingQuery, k *Known, seen map[[2]uint64]bool) (all []congested) {
+	records := slices.Clone(k.Episodes)
+	if k.Ended != nil {
+		var ended []episode.Record
+		ended, x.ended = k.Ended(x.ended)
+		records = append(records, ended...)
+	}
+	auto := slices.ContainsFunc(tables, (*inspect.PendingQuery).Auto)
+	orUnknown := func(v uint32) uint32 {
+		if v == 0 {
+			return unknown
+		}
+		return v
+	}
+	for i := len(records) - 1; i >= 0; i-- { // of those of one queue the last
+		r := &records[i]
+		if seen[r.Queue] {
+			continue
+		}
+		seen[r.Queue] = true
+		c := congested{key: r.Queue, record: r, auto: auto, value: event.Queue{Since: r.Begin, Latency: orUnknown(r.PeakLatency), Occupancy: orUnknown(r.PeakOccupancy)}}
+		if k.Usual != nil {
+			c.usual, _ = k.Usual(usual.Place{Kind: usual.Queue, Key: r.Queue})
+		}
+		all = append(all, c)
+	}
+	return all
 }
 
 func newCongested(r *inspect.Row[event.Queue], k *Known, auto bool) congested {
@@ -150,30 +184,59 @@ func queueSign(at [2]uint64, all []congested) problem.Sign {
 		if since := time.Unix(0, all[i].value.Since); since.Before(s.Since) {
 			s.Since = since
 		}
+		if r := all[i].record; r != nil && time.Unix(0, r.LastFull()).After(s.Seen) {
+			s.Seen = time.Unix(0, r.LastFull())
+		}
 	}
 	if len(all) > 1 {
 		s.Evidence.Why = fmt.Sprintf("%d queues of the interface are congested", len(all))
 	}
 	worst.values(&s)
 	if r := worst.record; r != nil {
-		s.Evidence.Episode = r.ID
-		doubt := r.Doubt()
-		if doubt != "" {
-			s.Evidence.Why = strings.TrimPrefix(s.Evidence.Why+"; "+doubt+": who fills it is not known", "; ")
-		}
-		for _, c := range r.Culprits.Most(maxFlows) {
-			if doubt != "" {
-				s.Evidence.Flows = append(s.Evidence.Flows, inspect.FlowID(&c.Flow))
-				continue
-			}
-			s.Evidence.Culprits = append(s.Evidence.Culprits, problem.Culprit{Flow: inspect.FlowID(&c.Flow), Bytes: c.Sum, Share: float64(c.Sum-c.Over) / float64(max(r.Bytes, 1))})
-		}
-		for _, c := range r.Victims.Most(maxFlows) {
-			s.Evidence.Victims = append(s.Evidence.Victims, problem.Victim{Flow: inspect.FlowID(&c.Flow), AddedNs: c.Sum})
-		}
+		s.Evidence.Episode, s.Times = r.ID, int(r.Bursts)
+		addWho(&s.Evidence, r)
 	}
 	return s
 }
+
+// addWho adds who fills a queue and who waits in it: flows, hosts, services, all together, and just now.
+func addWho(e *problem.Evidence, r *episode.Record) {
+	culprits := func(t *episode.Top) (all []problem.Culprit) {
+		for _, c := range t.Most(maxFlows) {
+			all = append(all, problem.Culprit{Flow: inspect.FlowID(&c.Flow), Bytes: c.Sum, Share: float64(c.Sum-c.Over) / float64(max(t.Total, 1))})
+		}
+		return all
+	}
+	e.Culprits, e.Now, e.Bytes, e.AddedNs, e.FullNs = culprits(&r.Culprits), culprits(r.Now()), r.Bytes, r.Victims.Total, r.Over()
+	for _, c := range r.Victims.Most(maxFlows) {
+		e.Victims = append(e.Victims, problem.Victim{Flow: inspect.FlowID(&c.Flow), AddedNs: c.Sum})
+	}
+	if doubt := r.Doubt(); doubt != "" {
+		e.Why = strings.TrimPrefix(e.Why+"; "+doubt+": who fills it is not known", "; ")
+		for _, c := range e.Culprits {
+			e.Flows = append(e.Flows, c.Flow)
+		}
+		e.Culprits, e.Now = nil, nil
+		return
+	}
+	share := func(m *episode.Member) float64 { return min(float64(m.Bytes-m.Over)/float64(max(r.Bytes, 1)), 1) }
+	for _, m := range r.Hosts.Most(maxFlows) {
+		e.Hosts = append(e.Hosts, problem.Share{Name: m.Flow.SrcAddr().String(), Share: share(&m), AddedNs: m.Added})
+	}
+	for _, m := range r.Services.Most(maxFlows) {
+		e.Services = append(e.Services, problem.Share{Name: inspect.ServiceID(&m.Flow), Share: share(&m), AddedNs: m.Added})
+	}
+	if len(e.Hosts) > 0 && e.Hosts[0].Share >= hostAlone && (len(e.Culprits) == 0 || e.Hosts[0].Share >= manyFlows*e.Culprits[0].Share) {
+		h := &e.Hosts[0]
+		e.Culprits = slices.Insert(e.Culprits, 0, problem.Culprit{Host: h.Name, Bytes: uint64(h.Share * float64(r.Bytes)), Share: h.Share})
+	}
+}
+
+// A host with a share of hostAlone fills the queue by many flows where it has manyFlows times as much as any flow.
+const (
+	hostAlone = 0.3
+	manyFlows = 2
+)
 
 func queuePlace(key [2]uint64) []problem.Part {
 	node, queue := uint32(key[0]>>32), uint8(key[1])
@@ -183,15 +246,25 @@ func queuePlace(key [2]uint64) []problem.Part {
 	return place("node", node, "queue", queue)
 }
 
-// values sets the value of a sign, and what it usually is: the latency, where it is known.
+// values sets the value of a sign, and what it usually is: the latency, where it is known, and the highest of the last seconds
+// of a burst. Packets of queues that were empty meanwhile, or of others that count as one with it, say nothing of it.
 func (c *congested) values(s *problem.Sign) {
-	if v := c.value.Occupancy; v != unknown {
+	latency, occupancy := c.value.Latency, c.value.Occupancy
+	if c.record != nil {
+		if l, o := c.record.Worst(lately); l != 0 || o != 0 {
+			latency, occupancy = l, o
+		}
+	}
+	if v := occupancy; v != unknown && v != 0 {
 		s.Value, s.Usual, s.Unit = new(float64(v)), usually(c.usual.Occupancy), "of occupancy"
 	}
-	if v := c.value.Latency; v != unknown && v != 0 {
+	if v := latency; v != unknown && v != 0 {
 		s.Value, s.Usual, s.Unit = new(float64(v)), usually(c.usual.Latency), "ns"
 	}
 }
+
+// lately is how far back the worst of an episode is looked for, nanoseconds.
+const lately = 10e9
 
 // usually is the median of what is usual; nil: nobody knows.
 func usually(u usual.Stat) *float64 {

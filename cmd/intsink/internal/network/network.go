@@ -62,6 +62,7 @@ type Network struct {
 	hops      recent                  // of packets whose hop limit was reached
 	latency   sightings               // on ways whose nodes are known, or, early on, on any
 	strange   sightings               // on others
+	ended     uint64                  // episodes that were looked at after their end
 	full      map[[2]uint64]time.Time // when an interface was last seen with a congested queue
 	slow      []slowGroup             // of segments, at the last look
 	slowWays  map[uint32][]hop        // through nodes, since they are slow
@@ -186,9 +187,10 @@ func nodesOf(p *inspect.Path) (all []uint32) {
 
 // Known is what all workers together know.
 type Known struct {
-	Slow     []usual.Slow     // places that are slow now
-	Hops     []usual.Sight    // hops that a packet passed lately
-	Episodes []episode.Record // that are open
+	Slow     []usual.Slow                                          // places that are slow now
+	Hops     []usual.Sight                                         // hops that a packet passed lately
+	Episodes []episode.Record                                      // that are open
+	Ended    func(from uint64) (all []episode.Record, next uint64) // nil: none have; episode.Book.Ended
 	Usual    func(usual.Place) (usual.Value, bool)
 	Clocks   Clocks
 	Believes func(from, to uint32) bool // whether the clocks of two nodes tell what is between them; nil: all do
@@ -202,7 +204,7 @@ const hopLately = 10e9
 func KnownBy(w *engine.Worker, now int64) *Known {
 	u := w.Usual()
 	wrong, apart := w.Clocks().Judge(now)
-	return &Known{Clocks: Clocks{wrong, apart}, Believes: w.Clocks().Believes, Slow: u.Slow(now), Hops: u.Seen(usual.Hop, now-hopLately), Episodes: w.Episodes().Open(), Usual: u.Of}
+	return &Known{Clocks: Clocks{wrong, apart}, Believes: w.Clocks().Believes, Slow: u.Slow(now), Hops: u.Seen(usual.Hop, now-hopLately), Episodes: w.Episodes().Open(), Ended: w.Episodes().Ended, Usual: u.Of}
 }
 
 // What is what Look needs of a worker.

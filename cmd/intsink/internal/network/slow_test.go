@@ -161,3 +161,50 @@ func TestFlowsComeBack(t *testing.T) {
 	}
 	want(t, 41, x.Look(tables(41, ways, 101, 201, 202, 203, 204, 301), &Known{}, at(41)))
 }
+
+// TestBurstsBetweenLooks: an episode that began and ended between two looks is a problem, with its culprit; one of many bursts
+// says how many, and its value is the worst of the last seconds, not what a packet of an empty queue told last.
+func TestBurstsBetweenLooks(t *testing.T) {
+	b, x, l := episode.New(), New(), problem.New(nil, nil)
+	k := &Known{Ended: b.Ended, Usual: func(usual.Place) (usual.Value, bool) {
+		return usual.Value{Latency: usual.Stat{Known: true, Median: 3000, P99: 4000}, Occupancy: usual.Stat{Known: true, Median: 40, P99: 80}}, true
+	}}
+	queue := [2]uint64{302<<32 | 15, 2}
+	burst := func(id uint32, second float64) {
+		for n := range 20 {
+			flow := key(1 + n%5/4)
+			b.Count(at(second+float64(n)/10_000).UnixNano(), id, &episode.Packet{Flow: &flow, Bytes: 1400, Latency: 1_700_000, Occupancy: 9000})
+		}
+	}
+	look := func(second float64) []problem.Sign {
+		k.Episodes = b.Open()
+		signs := x.Look(tables(second, nil), k, at(second))
+		for i := range signs {
+			signs[i].Told = true
+		}
+		l.Look("network", signs, at(second))
+		return signs
+	}
+	id := b.Begin(at(10.1).UnixNano(), queue, 3000, 40)
+	burst(id, 10.1)
+	b.End(at(10.2).UnixNano(), id, episode.Cleared)
+	signs := look(11)
+	want(t, 11, signs, "queue_congested node 302 egress 15 queue 2")
+	if s := signs[0]; len(s.Evidence.Culprits) != 2 || s.Times != 1 || s.Seen.Before(at(10.1)) || s.Seen.After(at(10.11)) || *s.Value != 1_700_000 {
+		t.Errorf("%+v", s)
+	}
+	want(t, 12, look(12))
+	id = b.Begin(at(12.1).UnixNano(), queue, 3000, 40)
+	for n := range 20 {
+		if n > 0 {
+			b.Resume(at(12.1+float64(n)).UnixNano(), id, true)
+		}
+		burst(id, 12.1+float64(n))
+		b.Rest(at(12.1+float64(n)).UnixNano(), id, 5e9)
+		look(12.5 + float64(n))
+	}
+	all := l.Answer().Items
+	if len(all) != 1 || all[0].Times != 21 || all[0].Until != nil {
+		t.Errorf("%+v", all)
+	}
+}

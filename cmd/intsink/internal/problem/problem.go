@@ -3,6 +3,7 @@
 package problem
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -49,16 +50,33 @@ type Evidence struct {
 	To    string   `json:"to,omitempty"`
 
 	Episode  uint32    `json:"episode,omitempty"`  // of queue_congested: its id in /api/v1/episodes
-	Culprits []Culprit `json:"culprits,omitempty"` // who fills the queue, the most bytes first
+	Culprits []Culprit `json:"culprits,omitempty"` // who fills the queue, the most bytes first; a host in front of its flows, where it fills it by many
 	Victims  []Victim  `json:"victims,omitempty"`  // who waits in it, the longest first
+	Hosts    []Share   `json:"hosts,omitempty"`    // the same by host and by service, of a sample of its packets
+	Services []Share   `json:"services,omitempty"`
+	Now      []Culprit `json:"now,omitempty"`      // who fills it in its last ten seconds
+	Bytes    uint64    `json:"bytes,omitempty"`    // of all flows in it
+	AddedNs  uint64    `json:"added_ns,omitempty"` // of all that wait
+	FullNs   int64     `json:"full_ns,omitempty"`  // how long it was congested, all bursts together
 }
 
-// Culprit is a flow with many bytes in a congested queue.
+// Share is what a host, or a service, has of a congested queue.
+type Share struct {
+	Name    string  `json:"name"` // an address; or a protocol and a port, such as tcp/443
+	Share   float64 `json:"share"`
+	AddedNs uint64  `json:"added_ns"` // that its packets waited
+}
+
+// Culprit is a flow, or a host, with many bytes in a congested queue.
 type Culprit struct {
-	Flow  string  `json:"flow"`
+	Flow  string  `json:"flow,omitempty"`
+	Host  string  `json:"host,omitempty"`
 	Bytes uint64  `json:"bytes"` // in this episode
 	Share float64 `json:"share"` // of all bytes of the episode
 }
+
+// Name is the flow, or the host.
+func (c *Culprit) Name() string { return cmp.Or(c.Flow, "host "+c.Host) }
 
 // Victim is a flow whose packets are longer in a congested queue than is usual.
 type Victim struct {

@@ -58,6 +58,7 @@ const (
 	Begin = "begin"
 	Turn  = "turn"
 	End   = "end"
+	again = "again" // a line of the log, and no event: it came and went since the last line
 )
 
 // New makes an empty list, which logs to what log returns, and hands each problem that begins or ends to announce.
@@ -151,9 +152,13 @@ func (l *List) begin(t *trouble, p Problem, now time.Time) (told []edge) {
 	}
 	t.left, p.network, p.known = false, t.group == OfNetwork, t.known
 	if old := l.earlier(&p, now); old != nil {
+		times := max(p.Times, 1)
 		p.ID, p.Since, p.Times = old.ID, old.Since, old.Times
 		if old.Ended != endedByStop {
-			p.Times = max(old.Times, 1) + 1
+			p.Times = max(old.Times, 1) + times
+			if t.state != nil {
+				t.state.before = max(old.Times, 1)
+			}
 		}
 		if p.Value != nil && old.Value != nil && t.count != nil {
 			p.Value = new(*p.Value + *old.Value)
@@ -162,6 +167,12 @@ func (l *List) begin(t *trouble, p Problem, now time.Time) (told []edge) {
 	} else {
 		l.id++
 		p.ID = l.id
+	}
+	if p.Times == 1 {
+		p.Times = 0 // the problem itself says as much
+	}
+	if t.state != nil {
+		t.state.toldTimes = max(p.Times, 1)
 	}
 	if p.Place = slices.Clone(p.Place); l.Named != nil {
 		l.Named(p.Place)
@@ -234,7 +245,7 @@ type edge struct {
 
 // tell logs and announces e.
 func (e *edge) tell(l *List) {
-	if l.announce != nil {
+	if l.announce != nil && e.event != again {
 		l.announce(e.event, &e.problem)
 	}
 	if e.trouble.told || e.trouble.quiet {
@@ -248,16 +259,21 @@ func (e *edge) tell(l *List) {
 		args = append(args, "why", p.Evidence.Why)
 	}
 	if len(p.Evidence.Culprits) > 0 {
-		args = append(args, "culprit", p.Evidence.Culprits[0].Flow)
+		args = append(args, "culprit", p.Evidence.Culprits[0].Name())
 	} else if len(p.Evidence.Flows) > 0 {
 		args = append(args, "flow", p.Evidence.Flows[0])
 	}
 	if p.Value != nil && e.trouble.count == nil {
 		args = append(args, "value", p.Amount())
 	}
+	if p.Times > 1 {
+		args = append(args, "times", p.Times)
+	}
 	switch {
 	case e.event == End:
 		l.log().Info(e.trouble.subject+": "+e.trouble.over, append(args, "for", p.Until.Sub(p.Since).Round(time.Second))...)
+	case e.event == again:
+		l.log().Info(e.trouble.subject+": "+p.What+", again and again", args...)
 	case p.Severity == Error:
 		l.log().Error(e.trouble.subject+": "+p.What, e.withTodo(args)...)
 	default:

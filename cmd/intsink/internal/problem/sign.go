@@ -23,6 +23,7 @@ type Sign struct {
 	Unit         string
 	Since        time.Time     // zero: since it was seen in two looks in a row
 	Seen         time.Time     // when what shows it was seen last; zero: at this look
+	Times        int           // how often it was so since, where that can be told apart
 	Settle       time.Duration // how long it has to be well before the problem ends
 	Told         bool          // whoever found it logs it
 }
@@ -68,6 +69,7 @@ const (
 func (e Evidence) bounded() Evidence {
 	e.Flows = e.Flows[:min(len(e.Flows), MostFlows)]
 	e.Culprits, e.Victims = e.Culprits[:min(len(e.Culprits), maxShares)], e.Victims[:min(len(e.Victims), maxShares)]
+	e.Hosts, e.Services, e.Now = e.Hosts[:min(len(e.Hosts), maxShares)], e.Services[:min(len(e.Services), maxShares)], e.Now[:min(len(e.Now), maxShares)]
 	for _, text := range []*string{&e.Why, &e.From, &e.To} {
 		if len(*text) > maxText {
 			*text = (*text)[:maxText] + "..."

@@ -10,6 +10,33 @@ type standing struct {
 	well   time.Time     // since when it is well; zero: it is wrong
 	seen   time.Time     // what showed it last; zero: the last look at which it was wrong
 	settle time.Duration // how long it has to be well
+
+	before, times int       // how often it was so: in earlier episodes of the problem, in the one at hand
+	episode       uint32    // that one
+	told          time.Time // when the log last told
+	toldTimes     int
+}
+
+// tellEvery is how often the log tells of a state that comes and goes.
+const tellEvery = time.Minute
+
+// count takes up how often it was so in an episode, and returns how often it was in all.
+func (s *standing) count(times int, episode uint32) int {
+	if episode != s.episode {
+		s.before, s.episode = s.before+s.times, episode
+	}
+	s.times = times
+	return s.before + times
+}
+
+// again has the log tell of a state that came and went, once a minute.
+func (t *trouble) again(now time.Time) []edge {
+	s, p := t.state, t.problem
+	if p.Times <= s.toldTimes || now.Sub(s.told) < tellEvery {
+		return nil
+	}
+	s.told, s.toldTimes = now, p.Times
+	return []edge{{again, t, *t, *p}}
 }
 
 // inARow is at how many looks in a row a state has to be wrong that nobody knows the begin of: what is wrong at one look
@@ -29,8 +56,13 @@ func (l *List) state(t *trouble, s *Sign, now time.Time) []edge {
 		if l.Named != nil {
 			l.Named(p.Place)
 		}
+		if s.Times > 0 {
+			if times := t.state.count(s.Times, s.Evidence.Episode); times > 1 {
+				p.Times = times
+			}
+		}
 		if !turned {
-			return nil
+			return t.again(now)
 		}
 		p.Kind, p.Severity, l.changed = s.Kind, severityOf(s.Kind), true
 		return []edge{{Turn, t, *t, *p}}
@@ -42,7 +74,10 @@ func (l *List) state(t *trouble, s *Sign, now time.Time) []edge {
 	if since.IsZero() {
 		since = now
 	}
-	return l.begin(t, s.problem(since), now)
+	p := s.problem(since)
+	p.Times = t.state.count(s.Times, s.Evidence.Episode)
+	t.state.told = now
+	return l.begin(t, p, now)
 }
 
 // until is when it was over.
