@@ -127,8 +127,8 @@ var timelines = []timeline{
 			func(_ *intgen.Source, h []intgen.Hop, v int) { h[1].TxUtilization = uint32(v) }),
 	},
 	{
-		section: "refresh", caption: `every = "2s", jitter = 0.2`, unit: 1e9, row: "packet",
-		rules: wants(nil, event.Refresh, event.HopLatency), steps: refreshes(),
+		section: "refresh", caption: `every = "2s", jitter = 0, most = "8s"`, unit: 1e9, row: "packet",
+		rules: wants(func(t *event.Thresholds) { t.RefreshJitter, t.RefreshMost = 0, 8e9 }, event.Refresh, event.HopLatency), steps: refreshes(),
 	},
 	{
 		section: "sample", caption: `sample = 3, sample_by = "packet"`, unit: 1e6, row: "flow", flows: true,
@@ -198,15 +198,12 @@ func links(at []float64, us []int, flows string) (steps []moment) {
 	return steps
 }
 
-// refreshes returns packets of a flow; two of them are reported for their latency.
+// refreshes returns packets of a flow, whose latency is another one from 7 s on.
 func refreshes() []moment {
-	steps := oneAfterTheOther(every(0, 0.5, 14), make([]int, 14), func(_ *intgen.Source, h []intgen.Hop, v int) { h[1].LatencyNs = 10_000 })
+	steps := oneAfterTheOther(every(0, 1, 27), make([]int, 27), func(_ *intgen.Source, h []intgen.Hop, v int) { h[1].LatencyNs = 10_000 })
 	for i := range steps {
-		steps[i].token = "."
-		if i == 7 || i == 8 {
+		if steps[i].token = "."; i >= 7 {
 			steps[i].token, steps[i].frame = "!", of(1, func(_ *intgen.Source, h []intgen.Hop) { h[1].LatencyNs = 90_000 })
-		} else if i > 8 {
-			steps[i].frame = of(1, func(_ *intgen.Source, h []intgen.Hop) { h[1].LatencyNs = 90_000 })
 		}
 	}
 	return steps

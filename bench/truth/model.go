@@ -48,6 +48,7 @@ type Model struct {
 	queues   map[queueID]*queueState
 	ports    map[portID]*portState
 	samples  []sampler
+	newsAt   int64 // when a flow was last reported for something that changed
 	due      dueList
 	told     map[string]int64     // when events of no flow were last reported
 	drops    map[string]dropState // drops of packets without a flow, by reason
@@ -65,8 +66,7 @@ type flowState struct {
 	closing    bool
 	reported   int64         // time of the last report, or of the first packet if there was none
 	told       bool          // it was reported for something else than that it is new
-	again      bool          // that report was a refresh
-	wait       time.Duration // from it to the next refresh, where it followed another one; 0: RefreshEvery
+	wait       time.Duration // from it to the next refresh; 0: RefreshEvery
 	paths      []pathState
 	pathRate   bucket
 	hops       map[uint32]*deadband
@@ -140,7 +140,7 @@ func (m *Model) Packet(k *Packet) *Expect {
 	m.open = func(got []string) {
 		settle(got)
 		if len(got) > 0 {
-			f.wasReported(p, k.Time, got)
+			m.wasReported(f, p, k.Time, got)
 		}
 		m.decideSample(p, f, k, slices.Contains(got, Sample))
 		f.remember(k, e, got)
@@ -242,24 +242,36 @@ func (m *Model) refresh(e *Expect, p *Policy, f *flowState, k *Packet) {
 	}
 	switch {
 	case age <= low:
-	case age <= high || len(e.Must) > 0: // a report for another event need not name refresh
+	case age <= high || len(e.Must) > 0 || m.waits(p, f, k.Time, age): // a report for another event need not name refresh
 		e.may(Refresh, "last report %v ago", age)
 	default:
 		e.must(Refresh, "last report %v ago", age)
 	}
 }
 
-// wasReported notes a report. A refresh behind another one, or behind the flow's first packet, makes the next one wait twice as long as it did.
-func (f *flowState) wasReported(p *Policy, now int64, events []string) {
-	refresh, rarer := len(events) == 1 && events[0] == Refresh, p.RefreshMost > p.RefreshEvery
-	switch f.wait = 0; {
-	case refresh && rarer && !f.told:
-		f.wait = min(2*p.RefreshEvery, p.RefreshMost)
-	case refresh && rarer && f.again:
-		f.wait = min(2*time.Duration(now-f.reported), p.RefreshMost)
+// wasReported notes a report. A refresh makes the next one wait twice as long as it did; what is news has those of other flows wait.
+func (m *Model) wasReported(f *flowState, p *Policy, now int64, events []string) {
+	only := func(event string) bool { return len(events) == 1 && events[0] == event }
+	switch {
+	case only(Sample):
+		f.wait = 0
+	case only(Refresh) && p.RefreshMost > p.RefreshEvery:
+		f.wait = min(2*cmp.Or(f.wait, p.RefreshEvery), p.RefreshMost)
 	}
-	f.told = f.told || len(events) != 1 || events[0] != NewFlow
-	f.again, f.reported = refresh, now
+	for _, e := range events {
+		if e != NewFlow && e != FlowEnd && e != Refresh && e != Sample {
+			m.newsAt = now
+		}
+	}
+	f.told, f.reported = f.told || !only(NewFlow), now
+}
+
+// waits reports whether a refresh may wait for other flows' news: for twice RefreshEvery after the last, but not much longer than
+// RefreshMost.
+func (m *Model) waits(p *Policy, f *flowState, now int64, age time.Duration) bool {
+	const slack = 5 * refreshSlack
+	return p.RefreshMost > p.RefreshEvery && f.told && m.newsAt != 0 && time.Duration(now-m.newsAt) <= 2*p.RefreshEvery+slack &&
+		age <= p.RefreshMost+2*p.RefreshEvery+slack
 }
 
 // bucket is a token bucket one second deep, full at start.

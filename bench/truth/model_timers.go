@@ -37,7 +37,7 @@ func (m *Model) Timer(now int64, key string) (event, fault string) {
 	m.expireHoles(p, f, now+int64(earlySlack))
 	if due, is := f.loss.lossDue(p); is && due-int64(earlySlack) <= now {
 		f.loss.summarised(now)
-		f.wasReported(p, now, []string{Loss})
+		m.wasReported(f, p, now, []string{Loss})
 		return Loss, ""
 	}
 	if m.wants(p, FlowEnd) && f.end()-int64(earlySlack) <= now {

@@ -42,6 +42,8 @@ type Detector struct {
 	hand      atHand
 	expireAt  int64 // when records of episodes are looked at next
 
+	newsAt int64 // when some flow was last reported for a change
+
 	lossy   []*flows.Flow // with holes in their sequence
 	lossyAt int           // the next of lossy to look at
 }
@@ -151,7 +153,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 	}
 	if fresh {
 		set = d.firstPacket(now, usable, p, o) // what hops compares has become references
-	} else if p.Events.Has(Refresh) && refreshDue(now, f) {
+	} else if p.Events.Has(Refresh) && refreshDue(now, f) && !d.putsOff(now, f, t) {
 		set |= Refresh.Set()
 		d.Counters.Fired[Refresh]++
 	}
@@ -173,88 +175,16 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 	if p.Sample > 0 && !o.Doomed {
 		set |= d.sample(watch, o)
 	}
-	again := false
 	if set != 0 {
-		if set == Refresh.Set() && f.LastEvents&^uint32(set) == 0 && t.RefreshMost > t.RefreshEvery {
-			again, f.NextRefresh = true, d.refreshAgain(now, f, t)
-		}
 		d.storeReported(now, f, set)
 	}
 	if set == Sample.Set() {
 		f.NextRefresh = d.refreshAfterSample(now, &d.policies[watch], o.FlowHash)
-	} else if !again && (set != 0 || f.NextRefresh == 0) {
+	} else if set != 0 || f.NextRefresh == 0 {
 		d.scheduleRefresh(now, f, watch)
 	}
 	return set
 }
-
-// scheduleRefresh makes the flow's next refresh due a whole period from now, as after any
-// report of it.
-func (d *Detector) scheduleRefresh(now int64, f *flows.Flow, watch int) {
-	p := &d.policies[watch]
-	d.random = nextRandom(d.random)
-	f.NextRefresh = d.refreshAt(now, p.refreshLeast+partOf(p.refreshSpan, d.random)) // every x (1 +- jitter)
-}
-
-// refreshAgain returns when a refresh is due after one that followed another, or the flow's first packet, without news
-// between: in twice the time from that to this.
-//
-//go:noinline
-func (d *Detector) refreshAgain(now int64, f *flows.Flow, t *Thresholds) uint32 {
-	after := min(2*t.RefreshEvery, t.RefreshMost)
-	if f.LastEvents != 0 {
-		after = min(2*(now-flows.Since(now, f.LastReport)), t.RefreshMost)
-	}
-	jitter := int64(float64(after) * t.RefreshJitter)
-	d.random = nextRandom(d.random)
-	return d.refreshAt(now, after+partOf(uint64(jitter), d.random))
-}
-
-// refreshAt returns when a refresh is due that comes so long after now, stretched.
-func (d *Detector) refreshAt(now, after int64) uint32 {
-	if d.Stretch != NoStretch {
-		after = d.stretched(after)
-	}
-	return refreshAfter(now + after)
-}
-
-// refreshAfter returns the first refreshTick after a time, but not 0.
-func refreshAfter(t int64) uint32 { return max(refreshTick(t)+1, 1) }
-
-//go:noinline
-func (d *Detector) stretched(after int64) int64 {
-	return min(after*int64(d.Stretch)/NoStretch, maxRefresh)
-}
-
-// Reported is to be called when f is reported for set by another than Packet.
-func (d *Detector) Reported(now int64, f *flows.Flow, set Set) {
-	d.storeReported(now, f, set)
-	d.scheduleRefresh(now, f, int(f.Watch))
-}
-
-// storeReported keeps what the flow was last reported for. A new flow's first report
-// is not kept: that the flow exists says as much.
-func (d *Detector) storeReported(now int64, f *flows.Flow, set Set) {
-	if set == NewFlow.Set() {
-		return
-	}
-	f.LastReport, f.LastEvents = max(flows.Tick(now), 1), uint32(set)
-	if set.News() == ChangeNews {
-		c := f.Cold()
-		c.Change, c.ChangeAt = uint32(set), now
-	}
-}
-
-func refreshDue(now int64, f *flows.Flow) bool {
-	return int32(refreshTick(now)-f.NextRefresh) >= 0 && f.NextRefresh != 0
-}
-
-// refreshTick returns a time as flows.Flow.NextRefresh has it. Half of its range, 6.5 days, is
-// longer than any refresh may take.
-func refreshTick(now int64) uint32 { return uint32(now >> flows.RefreshShift) }
-
-// maxRefresh is the longest time to a refresh that is stretched: 6 days.
-const maxRefresh = 6 * 24 * 3600 * 1e9
 
 func (d *Detector) firstPacket(now int64, usable bool, p *Policy, o *Observation) Set {
 	if usable {

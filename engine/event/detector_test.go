@@ -216,14 +216,14 @@ func TestAHopIsItsNodeID(t *testing.T) {
 func TestRefresh(t *testing.T) {
 	f := start(t, defaults(Refresh))
 	f.packet(0, path(2, 0), 0)
-	f.packet(1600*ms-1, path(2, 0), 0)
-	f.packet(800*ms+1, path(2, 0), Refresh.Set())
+	f.packet(1599*ms, path(2, 0), 0)
+	f.packet(801*ms, path(2, 0), Refresh.Set())
 	f.packet(1599*ms, path(2, 0), 0)
 	f.packet(802*ms, path(2, 0), Refresh.Set())
 }
 
-// TestRefreshesGetRarer: a refresh that follows another one, or the first packet, without a report between doubles the
-// time, up to most; any other report of the flow begins anew.
+// TestRefreshesGetRarer: each refresh doubles the time to the next, up to most; any other report of the flow puts the next one off
+// by as long. While another flow is reported for a change those of flows without news wait, up to most after their last report.
 func TestRefreshesGetRarer(t *testing.T) {
 	p := defaults(Refresh, HopLatency)
 	p.Thresholds.RefreshJitter, p.Thresholds.RefreshMost = 0, 7*second
@@ -235,8 +235,29 @@ func TestRefreshesGetRarer(t *testing.T) {
 	}
 	f.packet(ms, path(2, 90_000), 0)
 	f.packet(ms, path(2, 90_000), HopLatency.Set())
-	f.packet(2*second-10*ms, path(2, 90_000), 0)
+	f.packet(7*second-10*ms, path(2, 90_000), 0)
 	f.packet(20*ms, path(2, 90_000), Refresh.Set())
+
+	f = start(t, p)
+	f.packet(0, path(2, 5000), 0)
+	f.packet(2*second, path(2, 5000), Refresh.Set())
+	noisy := flows.Flow{}
+	noisy.Key.SetIPv4(9, 9)
+	refreshed := int64(0)
+	for n := int64(0); n < 200 && refreshed == 0; n++ {
+		f.now += 50 * ms
+		latency := uint32(5000)
+		if n/10%2 == 1 {
+			latency = 90_000
+		}
+		f.d.Packet(f.now, &noisy, n == 0, 0, observe(path(3, latency)))
+		if f.d.Packet(f.now, &f.f, false, 0, observe(path(2, 5000))).Has(Refresh) {
+			refreshed = (n + 1) * 50
+		}
+	}
+	if refreshed < 7000 || refreshed > 9000 {
+		t.Errorf("while another flow is noisy, the refresh comes after %d ms", refreshed)
+	}
 }
 
 // TestSamplesAreRandom: of two flows in turn both are sampled, as often as one packet in n says; n = 1 is every packet;

@@ -53,7 +53,7 @@ func (r *Flow) copyFrom(now int64, f *flows.Flow, generation uint16) {
 	}
 	r.Paths[0] = flows.Path{Hash: f.PathHash, Seen: flows.LongTick(now, f.PathSeen)}
 	if f.LastReport != 0 {
-		r.LastReport, r.LastEvents = flows.Since(now, f.LastReport), event.Set(f.LastEvents)
+		r.LastReport, r.LastEvents = flows.Since(now, f.LastReport), event.LastEvents(f)
 	}
 	if f.HasCold() {
 		c := f.Cold()
