@@ -251,7 +251,7 @@ func queuePlace(key [2]uint64) []problem.Part {
 func (c *congested) values(s *problem.Sign) {
 	latency, occupancy := c.value.Latency, c.value.Occupancy
 	if c.record != nil {
-		if l, o := c.record.Worst(lately); l != 0 || o != 0 {
+		if l, o := c.record.Worst(worstOf); l != 0 || o != 0 {
 			latency, occupancy = l, o
 		}
 	}
@@ -263,8 +263,8 @@ func (c *congested) values(s *problem.Sign) {
 	}
 }
 
-// lately is how far back the worst of an episode is looked for, nanoseconds.
-const lately = 10e9
+// worstOf is how far back the worst of an episode is looked for, nanoseconds.
+const worstOf = 10e9
 
 // usually is the median of what is usual; nil: nobody knows.
 func usually(u usual.Stat) *float64 {
