@@ -329,9 +329,9 @@ func TestPTPExtendsNarrowTimestamps(t *testing.T) {
 			if x := f.d.Trigger.Value; c.known && x != 200_000 && c.name != "microseconds" || x > 201_000 {
 				t.Errorf("trigger %+v", f.d.Trigger)
 			}
-			skews := f.d.Counters.ClockSkew
+			skews := f.d.Counters.WaySkew
 			send(-50_000, 0)
-			if got := f.d.Counters.ClockSkew - skews; c.known && got != 1 || !c.known && got != 0 {
+			if got := f.d.Counters.WaySkew - skews; c.known && got != 1 || !c.known && got != 0 {
 				t.Errorf("%d skews", got)
 			}
 			f.observed(0, timed(c.format, stamped{node: 2}, stamped{node: 1, ingress: unknown64}), 0)
