@@ -54,12 +54,15 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[conf.Scope]():           conf.SourceOnly,
 	reflect.TypeFor[conf.Role]():            conf.SequenceRole,
 	reflect.TypeFor[conf.TimestampEpoch]():  conf.NoEpoch,
+	reflect.TypeFor[conf.CopyPolicy]():      conf.StripCopies,
+	reflect.TypeFor[conf.IFAField]():        conf.IFAField{Name: "device_id", Bits: 32},
 }
 
 // named are values of attributes that are names.
 var named = map[string]any{
 	"Watch.Name": "other", "Watch.Events": []string{"loss"}, "Watch.Collectors": []string{"six"},
 	"INT.Versions": []string{"1"}, "INT.Types": []string{"mx"}, "Watch.Match.Link": []string{"edge"}, "Watch.Match.Port": []string{"host"},
+	"INT.IFA.Hops.Name": "other",
 }
 
 // without are attributes without an effect of their own: profile sets the others while a file
@@ -163,6 +166,15 @@ int {
   match {
     vlan = 5
   }
+  ifa {
+    protocol      = [253]
+    copies        = "drop"
+    max_residence = "100ms"
+    hop "mine" {
+      lns    = 2
+      fields = ["lns:4", "device_id:20", "ttl:8", "residence_time:32"]
+    }
+  }
   domain "d" {
     id = 7
     instruction "i" {
@@ -195,7 +207,7 @@ node_model "leaf" {
 	}
 	eachAttribute(t, reflect.ValueOf(&c.INT), "INT", changed)
 	eachAttribute(t, reflect.ValueOf(&c.NodeModels).Elem(), "NodeModels", changed)
-	if count < 25 {
+	if count < 30 {
 		t.Errorf("%d attributes", count)
 	}
 }
