@@ -39,6 +39,9 @@ func (a *Aside) begin(b *burst.Burst, j uint8) {
 		x.l3[d], x.v6[d] = l.L3, l.IPVersion == 6
 		x.was = worse(x.was, layerState(m, l))
 	}
+	if h.Marking == inthdr.ByIFA { // stands between IP and L4
+		x.was = worse(x.was, checksum.OfIFA(m, &b.Layers[i], h))
+	}
 	a.n++
 }
 

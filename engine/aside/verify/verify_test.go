@@ -3,10 +3,12 @@ package verify_test
 import (
 	"bytes"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"intsink/engine/aside/verify"
 	"intsink/engine/burst/bursttest"
+	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 )
@@ -65,4 +67,46 @@ func TestVerificationTellsWhoseFaultItIs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestIFAIsVerified: the checksum behind IFA's header counts no IFA. One that was wrong as it came is no fault of the sink;
+// what is damaged on the way is.
+func TestIFAIsVerified(t *testing.T) {
+	six := intgen.Flow{Proto: intgen.TCP, SrcPort: 1, DstPort: 2, Src: netip.MustParseAddr("2001:db8::1"), Dst: netip.MustParseAddr("2001:db8::2")}
+	padded := append(bursttest.TCP(), 0, 0, 0)
+	for i, orig := range [][]byte{bursttest.Plain(1), bursttest.TCP(), six.Frame(33, 1), padded} {
+		last := len(orig) - 4
+		wrong := bytes.Clone(orig)
+		wrong[last]++
+		for name, x := range map[string]intgen.IFA{"live": {}, "checksum": {Checksum: true}, "tail": {Tail: true}, "unknown hops": {Raw: make([]byte, 8)}} {
+			with := func(b []byte) []byte {
+				return bursttest.WithINT(t, bytes.Clone(b), func(s *intgen.Source, _ []intgen.Hop) { *s = intgen.Source{Marking: intgen.ByIFA, IFA: x} })
+			}
+			for at, want := range map[int]verify.Result{0: verify.Good, 14 + 8: verify.Bad, last: verify.Bad} {
+				if got := verified(t, with(orig), at); got != want {
+					t.Errorf("packet %d, %s, byte %d damaged: %v, want %v", i, name, at, got, want)
+				}
+			}
+			if got := verified(t, with(wrong), 0); got != verify.Unverifiable {
+				t.Errorf("packet %d, %s, wrong as it came: %v", i, name, got)
+			}
+		}
+	}
+}
+
+// verified is what comes out where byte at of what leaves is damaged; byte 0 is in no checksum.
+func verified(t *testing.T, frame []byte, at int) verify.Result {
+	t.Helper()
+	b, counters := bursttest.New(t, inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}), new(verify.Counters)
+	a := verify.New([]*verify.Counters{counters}, false)
+	a.Adopt(1)
+	b.Parse(frame)
+	if !a.Due(b.Burst, 0) {
+		t.Fatal("no packet is due")
+	}
+	a.Arrived(b.Burst)
+	b.Strip()
+	b.Vec[0].Bytes()[at]++
+	a.Leaving(b.Burst)
+	return verify.Result(slices.Index(counters.Verified[:], 1))
 }
