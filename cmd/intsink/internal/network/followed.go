@@ -11,17 +11,18 @@ import (
 
 // followed is a flow that is looked at again and again.
 type followed struct {
-	path    inspect.Path
-	way     []uint32 // nodes; nil: not known
-	seen    int64    // last packet, Unix nanoseconds
-	packets uint64
-	bytes   uint64
-	gap     float64 // from packet to packet, usually, nanoseconds
-	rate    float64 // bytes a second, usually
-	told    int     // looks at which it had sent something
-	roams   float64 // the share of the last looks at which it had another way
-	ends    bool
-	at      time.Time // of the look that told of it last
+	path     inspect.Path
+	way      []uint32 // nodes; nil: not known
+	reported int64    // when a report told of its way, Unix nanoseconds: what a worker told before is older
+	seen     int64    // last packet, Unix nanoseconds
+	packets  uint64
+	bytes    uint64
+	gap      float64 // from packet to packet, usually, nanoseconds
+	rate     float64 // bytes a second, usually
+	told     int     // looks at which it had sent something
+	roams    float64 // the share of the last looks at which it had another way
+	ends     bool
+	at       time.Time // of the look that told of it last
 }
 
 // What is known of a flow, and when it counts.
@@ -69,6 +70,9 @@ func (x *Network) follow(tables []*inspect.PendingQuery, now time.Time) {
 
 func (x *Network) followOne(r *inspect.Followed, ways map[uint64]*inspect.Path, now time.Time) {
 	f, path := x.followed[r.Key], ways[r.Path]
+	if f != nil && r.Seen < f.reported {
+		path = &f.path
+	}
 	if f == nil || r.Packets < f.packets {
 		if f == nil && len(x.followed) >= maxFlow {
 			return
@@ -110,9 +114,9 @@ func (x *Network) pace() (n float64) {
 }
 
 // knows takes up the new way of a flow that a report told: it is no news at the next look.
-func (x *Network) knows(key *flows.Key, path *inspect.Path) {
+func (x *Network) knows(at int64, key *flows.Key, path *inspect.Path) {
 	if f := x.followed[key.Canonical()]; f != nil && f.way != nil && f.path.ID != path.ID {
-		f.path, f.way = *path, nodesOf(path)
+		f.path, f.way, f.reported = *path, nodesOf(path), at
 		f.roams += (1 - f.roams) / lately
 	}
 }

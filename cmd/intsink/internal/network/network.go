@@ -125,7 +125,7 @@ func (x *Network) Observe(n *inspect.Notice) {
 	}
 	if n.Events.Has(event.PathChange) && n.WasOn && n.Known {
 		x.move(now, flow, &n.Was, &n.Path)
-		x.knows(&n.Key, &n.Path)
+		x.knows(n.Time, &n.Key, &n.Path)
 	}
 	if n.Events.Has(event.Loss) {
 		x.losses.add(now, flow, way, x.areKnown(way, now), n)

@@ -10,6 +10,7 @@ import (
 
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/engine/aside/inspect"
+	"intsink/engine/event"
 	"intsink/flows"
 )
 
@@ -245,4 +246,20 @@ func TestLoopLasts(t *testing.T) {
 	}
 	s.flows[0].nodes = []uint32{101, 201, 301}
 	s.want("over", s.pass(1, nil))
+}
+
+// TestReportBeforeRow: what a worker told of a flow before a report of its new way is no way back, though it is taken up later.
+func TestReportBeforeRow(t *testing.T) {
+	s := newScene(t, 5, 60)
+	s.pass(20, nil)
+	for _, f := range s.flows {
+		f.every, f.next = 10e9, s.now+9e9 // rows of the next looks are of before the reports
+	}
+	n := s.through(func(f *sceneFlow) {
+		s.x.Observe(&inspect.Notice{Time: s.now + 1, Events: event.PathChange.Set(), Tracked: true, Known: true, WasOn: true, Key: f.key, Was: path(f.nodes...), Path: path(101, 204, f.nodes[2])})
+	}, 101, 202)
+	signs := s.pass(1, nil)
+	if s.want("left", signs, "path_changed between node 101 and node 202"); len(signs) == 1 && int(*signs[0].Value) != n {
+		t.Errorf("%v of %d flows", *signs[0].Value, n)
+	}
 }
