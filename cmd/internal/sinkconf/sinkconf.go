@@ -29,7 +29,7 @@ func INT(c *conf.INT) inthdr.Config {
 		KeepChecksum:  c.Checksum == conf.KeepChecksum,
 	}
 	for t := range out.Ignored {
-		if t := inthdr.Type(t); t.Known() {
+		if t := inthdr.Type(t); t.Known() && t != inthdr.IFA { // which block ifa takes
 			out.Ignored[t] = !slices.Contains(c.Types, t.String())
 		}
 	}
