@@ -22,7 +22,7 @@ type Flow struct {
 	flags       uint8  // these three are compared at once
 	NumPaths    uint8  // known, the current one included
 	NumHops     uint8
-	PathHops    uint8  // hops of the current path where Hops begins with them, word for word, with flags of package event; else 0
+	PathHops    uint8  // hops of the current path where Hops begins with them, word for word, with flags of package event; else none
 	EndWindow   uint8  // window of the end-to-end latency
 	NextRefresh uint32 // when a refresh is due, in units of 2^RefreshShift ns; 0: not set yet
 	Facts       uint32 // what Watch depends on besides the key, hashed; 0 where nothing does

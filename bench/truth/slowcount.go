@@ -33,8 +33,7 @@ type SlowEpisode struct {
 	Occupancy      uint32
 	PeakAt         int64 // of the latency or, without one, of the occupancy
 	OfFlow         map[string]uint64
-	Waited         map[string]uint64 // latency of all its packets
-	Passed         map[string]uint64 // packets of them
+	Waited         map[string][]uint32 // latency of each of its packets
 }
 
 // Rise says when an episode begins and ends.
@@ -129,7 +128,7 @@ func (q *slowQueue) pass(name QueueName, now int64, h slowHop, r Rise) (before *
 			q.hold = max(q.hold, min(2*since, int64(r.Longest)))
 		}
 		q.was = 1
-		q.open = &SlowEpisode{QueueName: name, Begin: now, Bursts: 1, OfFlow: map[string]uint64{}, Waited: map[string]uint64{}, Passed: map[string]uint64{}}
+		q.open = &SlowEpisode{QueueName: name, Begin: now, Bursts: 1, OfFlow: map[string]uint64{}, Waited: map[string][]uint32{}}
 	case q.calm != 0 && begins:
 		if now-q.over >= 10*ms {
 			q.open.Bursts++
@@ -153,8 +152,7 @@ func (q *slowQueue) end(at int64, silent bool) *SlowEpisode {
 func (e *SlowEpisode) add(at int64, flow string, size uint64, h slowHop) {
 	e.Packets, e.Bytes = e.Packets+1, e.Bytes+size
 	e.OfFlow[flow] += size
-	e.Waited[flow] += uint64(h.latency)
-	e.Passed[flow]++
+	e.Waited[flow] = append(e.Waited[flow], h.latency)
 	if h.latency > e.Latency || e.Latency == 0 && h.occupancy > e.Occupancy {
 		e.PeakAt = at
 	}

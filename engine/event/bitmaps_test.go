@@ -210,3 +210,37 @@ func TestLackingValues(t *testing.T) {
 		f.d.Close()
 	}
 }
+
+// TestNodesAloneAreNoEvidence: of a flow whose path has interfaces, packets without them tell no path, whether or not the path is
+// stored for package fast; of one whose path has none they do.
+func TestNodesAloneAreNoEvidence(t *testing.T) {
+	for format, bitmaps := range map[inthdr.Format][2]uint16{inthdr.Format2: {0xe000, 0xa000}, inthdr.Format2016: {0xc400, 0x8000}} {
+		f := start(t, watching(PathChange))
+		at := func(bitmap uint16, node uint32) *Observation {
+			o := askedFor(bitmap, format, values{node: node, ports: 0x10002})
+			o.Common = true
+			return o
+		}
+		for n, step := range []struct {
+			bitmap uint16
+			node   uint32
+			want   Set
+		}{
+			{bitmaps[0], 7, 0}, {bitmaps[1], 7, 0}, {bitmaps[1], 8, 0}, {bitmaps[0], 7, 0}, {bitmaps[0], 8, PathChange.Set()}, {bitmaps[1], 9, 0},
+		} {
+			if f.observed(ms, at(step.bitmap, step.node), step.want); n%2 == 0 {
+				Unstore(&f.f)
+			}
+		}
+		f.d.Close()
+		f = start(t, watching(PathChange))
+		f.observed(0, at(bitmaps[1], 7), 0)
+		Unstore(&f.f)
+		f.observed(ms, at(bitmaps[1], 8), PathChange.Set())
+		Unstore(&f.f)
+		f.observed(ms, at(bitmaps[0], 8), PathChange.Set())
+		Unstore(&f.f)
+		f.observed(ms, at(bitmaps[1], 9), 0)
+		f.d.Close()
+	}
+}

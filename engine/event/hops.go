@@ -32,8 +32,7 @@ func (d *Detector) hops(now int64, f *flows.Flow, p *Policy, o *Observation) (se
 	if l.NodeID != 0 {
 		return d.withoutNodes(now, f, p, o), unknown32
 	}
-	hasPath, latency, stamped := !o.Info.MTUExceeded, int(l.HopLatency), l.HasStampedLatency()
-	hasPath = hasPath && (l.Interfaces >= 0 || f.PathHops == 0 || f.PathHops&NodesAlone != 0) // of a flow whose path has interfaces, nodes alone are no evidence
+	hasPath, latency, stamped := !o.Info.MTUExceeded && tellsPath(f, l), int(l.HopLatency), l.HasStampedLatency()
 	watched, sum, summed := p.Events.Has(HopLatency), uint64(0), true
 	h := uint64(o.Info.Hops)
 	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]

@@ -26,7 +26,7 @@ func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation)
 	if l.NodeID != 0 {
 		return d.withoutNodes(now, f, p, o), unknown32
 	}
-	hasPath, watched := true, p.Events.Has(HopLatency)
+	hasPath, watched := tellsPath(f, l), p.Events.Has(HopLatency)
 	h, sum, summed := uint64(o.Info.Hops), uint64(0), true
 	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]
 	for i := 0; len(stack) >= int(o.Info.HopLen); i++ {

@@ -32,7 +32,7 @@ func (d *Detector) hop(f *flows.Flow, node, x uint32, o *Observation) int {
 	}
 	f.Hops[at] = flows.Hop{Node: node, Ref: x}
 	f.NumHops++
-	f.PathHops = 0 // its place may have been that of a hop of the path
+	Unstore(f) // its place may have been that of a hop of the path
 	return at
 }
 
@@ -118,7 +118,7 @@ func (d *Detector) tellsEpisode(now int64, f *flows.Flow, node uint32, o *Observ
 func setReference(f *flows.Flow, at int, x uint32) {
 	f.Hops[at].Ref = x
 	if x > farthest {
-		f.PathHops = 0
+		Unstore(f)
 	}
 }
 

@@ -19,11 +19,11 @@ func (d *Detector) mix(h, v uint64) uint64 { return bits.RotateLeft64((h^v)*d.ke
 func (d *Detector) path(now int64, f *flows.Flow, p *Policy, o *Observation, h uint64) (set Set) {
 	switch {
 	case f.NumPaths == 0: // the first evidence sets the reference
-		f.NumPaths, f.PathHash, f.PathSeen, f.PathHops = 1, h, flows.Tick(now), 0
+		f.NumPaths, f.PathHash, f.PathSeen, f.PathHops = 1, h, flows.Tick(now), PathHops(0, o.Layout)&NodesAlone
 	case f.PathHash == h:
 		f.PathSeen = flows.Tick(now)
 	default:
-		set = d.otherPath(now, f, p, h)
+		set = d.otherPath(now, f, p, o, h)
 	}
 	if o.Common && f.PathHash == h && f.PathHops != PathHops(int(o.Info.Hops), o.Layout) {
 		storePath(f, p, o)
@@ -33,7 +33,7 @@ func (d *Detector) path(now int64, f *flows.Flow, p *Policy, o *Observation, h u
 
 // Flags of flows.Flow.PathHops, beside the number of hops.
 const (
-	NodesAlone = 0x40 // the path has no interfaces
+	NodesAlone = 0x40 // the path has no interfaces; also while it is not stored
 	NoLatency  = 0x80 // the packet that it was stored of has no latencies: there need be no references
 )
 
@@ -48,6 +48,17 @@ func PathHops(n int, l *inthdr.Layout) uint8 {
 	return uint8(n)
 }
 
+// IsStored reports whether f's path stands in its hops, for package fast.
+func IsStored(f *flows.Flow) bool { return f.PathHops&^NodesAlone != 0 }
+
+// Unstore has f's next packet store its path anew.
+func Unstore(f *flows.Flow) { f.PathHops &= NodesAlone }
+
+// tellsPath reports whether hops of a layout are evidence of f's path: nodes alone are not, of a flow whose path has interfaces.
+func tellsPath(f *flows.Flow, l *inthdr.Layout) bool {
+	return l.Interfaces >= 0 || f.NumPaths == 0 || f.PathHops&NodesAlone != 0
+}
+
 // storePath stores the current path, which o is on, so that package fast knows it without hashing:
 // its hops come first among those of the flow, in the order of the path. A hop that is new here, where its
 // latency is not watched or not told, has no reference; others keep theirs, for the next watch that asks.
@@ -56,7 +67,7 @@ func PathHops(n int, l *inthdr.Layout) uint8 {
 func storePath(f *flows.Flow, p *Policy, o *Observation) {
 	stack, n, l := o.Frame[o.Info.Stack:][:o.Info.StackLen], int(o.Info.Hops), o.Layout
 	watched := p.Events.Has(HopLatency) && l.HopLatency >= 0
-	if f.PathHops = 0; n > len(f.Hops) || watched && n > int(f.NumHops) {
+	if Unstore(f); n > len(f.Hops) || watched && n > int(f.NumHops) {
 		return
 	}
 	for i := range f.Hops[:n] {
@@ -129,7 +140,7 @@ func swapHops(f *flows.Flow, i, k int) {
 // otherPath handles a path that is not the current one.
 //
 //go:noinline
-func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, h uint64) Set {
+func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, o *Observation, h uint64) Set {
 	t := &p.Thresholds
 	at := knownPathIndex(f, h)
 	known := at >= 0 && (now>>20-f.Cold().Paths[at].Seen)<<20 <= t.PathMemory
@@ -143,7 +154,7 @@ func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, h uint64) Set 
 		return d.withhold(f, kind, SuppressRate) // not learned: the next packet on this path asks again
 	}
 	makeCurrent(now, f, at, p.mostPaths())
-	f.PathHash, f.PathSeen, f.PathHops = h, flows.Tick(now), 0
+	f.PathHash, f.PathSeen, f.PathHops = h, flows.Tick(now), PathHops(0, o.Layout)&NodesAlone
 	if !report {
 		return 0
 	}

@@ -15,7 +15,7 @@ import (
 // later, and paths beyond those that are to be known are forgotten. A refresh comes no later than the rules
 // have it now; flows that change their watch at once have theirs one after the other.
 func (d *Detector) Rematch(now int64, f *flows.Flow) {
-	f.PathHops = 0
+	Unstore(f)
 	if int(f.Watch) >= d.view.policies {
 		f.MissedPackets()
 		return

@@ -132,7 +132,7 @@ func (a *Aside) refresh(f *flows.Flow) int {
 	last := flows.Since(a.now, f.PathSeen)
 	switch {
 	case p == nil:
-		if f.PathHops = 0; last-a.now+a.table.Lifetime(a.now, f) >= provenAfter {
+		if event.Unstore(f); last-a.now+a.table.Lifetime(a.now, f) >= provenAfter {
 			a.Paths.asked[f.PathHash%uint64(len(a.Paths.asked))] = f.PathHash
 		}
 	case last-p.learned >= provenAfter && a.now-last < provenFor:

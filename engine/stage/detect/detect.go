@@ -192,12 +192,12 @@ func (s *Stage) detectOne(b *burst.Burst, j int) bool {
 	if burst.TCPFlags(f, &b.Layers[i], info)&(packet.TCPFIN|packet.TCPRST) != 0 && !info.Copy {
 		flow.Close()
 	}
-	path, hops := flow.PathHash, flow.PathHops
+	path, stored := flow.PathHash, event.IsStored(flow)
 	set := s.detector.Packet(b.Now, flow, fresh, int(flow.Watch), o)
-	if moved := flow.PathHash != path; moved || hops == 0 && flow.PathHops != 0 {
-		keep := !fresh || flow.PathHops == 0 || s.paths.Len() < inspect.Crowded
+	if moved := flow.PathHash != path; moved || !stored && event.IsStored(flow) {
+		keep := !fresh || !event.IsStored(flow) || s.paths.Len() < inspect.Crowded
 		if !keep {
-			flow.PathHops = 0 // the second packet comes here, too
+			event.Unstore(flow) // the second packet comes here, too
 		}
 		s.learnPath(b, int(i), flow.PathHash, moved, keep)
 	}
