@@ -153,7 +153,7 @@ func TestFlagsThatContradict(t *testing.T) {
 		"--type destination --path-change-every 5": `need --type md`,
 		"--type destination --then-destination":    `--type md or mx`,
 		"--encap dscp --then-destination":          `use --encap udp, udp-new, gre, gre-inserted, vxlan-gpe, vxlan or geneve`,
-		"--encap geneve --tunnel vxlan":            `use --encap udp, udp-new, dscp or probe`,
+		"--encap geneve --tunnel vxlan":            `use --encap udp, udp-new, dscp, probe, ifa or ifa-copy`,
 		"--tunnel geneve --udp-port 6081":          `use another`,
 		"--size 100 --tunnel vxlan":                `are 168 bytes: ask for that or more`,
 		"--size 70000":                             `at most 65535`,

@@ -17,6 +17,18 @@ func mustBegin(t *testing.T, mode, dir string, now time.Time) Asked {
 	return a
 }
 
+// keeps waits until the folder has the mode: who asks for one waits for a slow disk a while, not for good.
+func keeps(t *testing.T, dir string, mode Mode) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		if a, err := load(filepath.Join(dir, fileName)); err == nil && a.Before && a.Mode == mode {
+			return
+		} else if time.Now().After(end) {
+			t.Fatalf("%v is not kept: %+v, %v", mode, a, err)
+		}
+	}
+}
+
 // TestModeOutlastsARestart: what was asked for is in force again, since when and by whom, also after a second restart; a mode
 // that the start names wins, and is kept instead; full is no news.
 func TestModeOutlastsARestart(t *testing.T) {
@@ -24,10 +36,12 @@ func TestModeOutlastsARestart(t *testing.T) {
 	b := newBench(t)
 	b.Keep(dir) // never stopped, as one that is killed
 	b.Ask(Strip, "me")
+	keeps(t, dir, Strip)
 	for range 2 {
 		b = newBench(t)
 		b.Start(mustBegin(t, "", dir, now))
 		b.Keep(dir)
+		keeps(t, dir, Strip)
 		if s := b.State(); s.Mode != "strip" || s.Asked != "strip" || s.Why != "asked for strip by me, before the restart" || s.Since.Unix() != 1000 {
 			t.Errorf("%+v", s)
 		}
@@ -37,10 +51,12 @@ func TestModeOutlastsARestart(t *testing.T) {
 	}
 	b.Start(mustBegin(t, "pass", dir, now))
 	b.Keep(dir)
+	keeps(t, dir, Pass)
 	if a := mustBegin(t, "", dir, now); a.Mode != Pass || !a.Before {
 		t.Errorf("%+v", a)
 	}
 	b.Ask(Full, "me")
+	keeps(t, dir, Full)
 	if a := mustBegin(t, "", dir, now); a != (Asked{Since: now}) {
 		t.Errorf("%+v", a)
 	}
@@ -55,6 +71,7 @@ func TestModeNotKnown(t *testing.T) {
 	b := newBench(t)
 	b.Keep(dir)
 	b.Ask(Bypass, "me")
+	keeps(t, dir, Bypass)
 	if a := mustBegin(t, "", dir, time.Unix(5000, 0)); a.Mode != Bypass {
 		t.Fatalf("%+v", a)
 	}
