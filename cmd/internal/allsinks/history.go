@@ -59,7 +59,7 @@ func axisOf(q *question) (x axis) {
 // values are what sinks say of one series: a list for each step.
 type values map[string][][]float64
 
-// place is one item in the making.
+// historyPlace is what all sinks say of one place, step by step.
 type historyPlace struct {
 	first  object
 	sinks  []string

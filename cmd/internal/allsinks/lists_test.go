@@ -214,3 +214,13 @@ func TestNothingIsChanged(t *testing.T) {
 		t.Errorf("%d %v", code, o)
 	}
 }
+
+// TestOlderSink: one that does not know a question is named, and the others' answers stand.
+func TestOlderSink(t *testing.T) {
+	x := newNetwork(t, 2)
+	x.says(0, "/api/v1/interfaces", `{"items": [{"node": 101, "egress": 2, "tx_utilization": 45}], "totals": {"rows": 1}}`)
+	_, o := x.get("/api/v1/interfaces")
+	if p := objects(o, "partial"); len(objects(o, "items")) != 1 || len(p) != 1 || text(p[0], "sink") != x.name(1) {
+		t.Errorf("%v", o)
+	}
+}

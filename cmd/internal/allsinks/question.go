@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -20,6 +21,7 @@ type reply struct {
 
 // question is a path that all sinks are asked, and what they answered. Its replies are read by many: nobody changes them.
 type question struct {
+	ofOne   bool // it is about one thing by its id: who does not know it has answered
 	began   time.Time
 	done    chan struct{}
 	replies []reply
@@ -90,9 +92,15 @@ func (qs *questions) find(path string, now time.Time) (q *question, begin bool, 
 	if qs.all == nil {
 		qs.all = map[string]*question{}
 	}
-	q = &question{began: now, done: make(chan struct{})}
+	q = &question{ofOne: isOfOne(path), began: now, done: make(chan struct{})}
 	qs.all[path] = q
 	return q, true, nil
+}
+
+// isOfOne tells whether a path ends in the id of a flow, path, queue or node.
+func isOfOne(path string) bool {
+	what, _, _ := strings.Cut(path, "?")
+	return strings.Count(what, "/") == 4 && !strings.HasPrefix(what, "/api/v1/history/")
 }
 
 func (q *question) over() bool {
@@ -138,10 +146,10 @@ type Partial struct {
 	Why  string `json:"why"`
 }
 
-// partial are the sinks that did not answer. One that says that there is no such thing did.
+// partial are the sinks that did not answer. One that says that it knows no such flow did; one that knows no such question is of another version.
 func (q *question) partial() (all []Partial) {
 	for _, r := range q.replies {
-		if r.err != nil && !r.knowsNone() {
+		if r.err != nil && !(q.ofOne && r.knowsNone()) {
 			all = append(all, Partial{r.sink.name, cleanText(r.err.Error())})
 		}
 	}

@@ -124,8 +124,8 @@ func (d *daemon) handler() http.Handler {
 // noInterface stands in place of an interface for the node itself.
 const noInterface = 1<<32 - 1
 
-// writeNames answers lines of node, interface and name with tabs between them, as ClickHouse reads a dictionary; who asks for JSON, as the page
-// and intsink do, gets the names over all sinks.
+// writeNames answers lines of node, interface and name with tabs between them, as ClickHouse reads a dictionary. A request
+// with Accept: application/json, as the page and intsink send it, gets the names over all sinks.
 func (d *daemon) writeNames(w http.ResponseWriter, r *http.Request) {
 	if d.sinks != nil && strings.Contains(r.Header.Get("Accept"), "application/json") {
 		d.sinks.WriteNames(w, r)

@@ -17,7 +17,7 @@ func mustBegin(t *testing.T, mode, dir string, now time.Time) Asked {
 	return a
 }
 
-// keeps waits until the folder has the mode: who asks for one waits for a slow disk a while, not for good.
+// keeps waits until the file of the mode is written: Ask waits for the disk for 200 ms at most.
 func keeps(t *testing.T, dir string, mode Mode) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
