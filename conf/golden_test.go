@@ -121,10 +121,19 @@ func TestGood(t *testing.T) {
 func sameWarnings(t *testing.T, original, dump *Diagnostics) {
 	t.Helper()
 	for _, x := range dump.Warnings {
-		if !slices.ContainsFunc(original.Warnings, func(o Diagnostic) bool { return o.Message == x.Message }) {
+		if !slices.ContainsFunc(original.Warnings, func(o Diagnostic) bool { return withoutSource(o.Message) == withoutSource(x.Message) }) {
 			t.Errorf("the dump has a warning of its own:\n%v", x)
 		}
 	}
+}
+
+// withoutSource takes out of a message how the value was written: a dump writes "\u0061" as "a".
+func withoutSource(message string) string {
+	where, rest, ok := strings.Cut(message, " = ")
+	if !ok {
+		return message
+	}
+	return where + rest[strings.LastIndex(rest, ": ")+1:]
 }
 
 func TestBad(t *testing.T) {

@@ -99,7 +99,7 @@ func (f check) network(c *Config) {
 	for i, a := range n.Sinks {
 		key := schema.ElementOf(&n.Sinks, i)
 		host, port, err := net.SplitHostPort(a)
-		if p, numErr := strconv.ParseUint(port, 10, 16); err != nil || numErr != nil || p == 0 || host == "" {
+		if p, numErr := strconv.ParseUint(port, 10, 16); err != nil || numErr != nil || p == 0 || !schema.IsHost(host) {
 			f.ErrorAt([]any{key}, `network: sinks: %s: must be an address or a name, and a port, such as "192.0.2.1:9465"; block tls says that it is asked by https`, schema.Quote(schema.Short(a)))
 		} else if slices.Contains(n.Sinks[:i], a) {
 			f.ErrorAt([]any{key}, "network: sinks: %s stands twice", schema.Quote(a))
@@ -188,7 +188,7 @@ func (f check) endpoint(key any, where, text string, address bool) (port uint16,
 	if address {
 		example = "0.0.0.0:8555"
 	}
-	if err != nil || numErr != nil || n == 0 && !address || host == "" {
+	if err != nil || numErr != nil || n == 0 && !address || !schema.IsHost(host) {
 		f.ErrorAt([]any{key}, "%s %s: must be an address and a port, such as %s", where, schema.Quote(schema.Short(text)), schema.Quote(example))
 		return 0, false
 	}
@@ -311,7 +311,7 @@ func (f check) ipfix(x *IPFIX, before []IPFIX) {
 		return
 	}
 	host, digits, err := net.SplitHostPort(x.Address)
-	if n, numErr := strconv.ParseUint(digits, 10, 16); err != nil || numErr != nil || n == 0 || host == "" {
+	if n, numErr := strconv.ParseUint(digits, 10, 16); err != nil || numErr != nil || n == 0 || !schema.IsHost(host) {
 		f.ErrorAt([]any{&x.Address}, `%s: address %s: must be an address and a port, such as "192.0.2.20:4739"`, what, schema.Quote(schema.Short(x.Address)))
 		return
 	}

@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Hex64 returns a 64-bit number in a string of hexadecimal digits.
@@ -111,7 +113,7 @@ func SplitEndpoint(x *Expr, s string) (host string, port uint16, ok bool) {
 	if bracketed {
 		host = host[1 : len(host)-1]
 	}
-	if host == "" || strings.ContainsAny(host, "[]/ ") || strings.Contains(host, ":") != bracketed {
+	if !IsHost(host) || strings.Contains(host, ":") != bracketed {
 		return "", 0, x.Fail(`must be "host:port", with brackets around an IPv6 address: "192.0.2.10:8555", "[2001:db8::1]:8555"`)
 	}
 	n, err := strconv.ParseUint(digits, 10, 16)
@@ -119,6 +121,16 @@ func SplitEndpoint(x *Expr, s string) (host string, port uint16, ok bool) {
 		return "", 0, x.Fail("the port must be a number from 1 to 65535")
 	}
 	return host, uint16(n), true
+}
+
+// IsHost reports whether s is an IP address, or can be the name of a host: letters (of any script), digits, and -, _ and dots.
+func IsHost(s string) bool {
+	if _, err := netip.ParseAddr(s); err == nil {
+		return true
+	}
+	return s != "" && len(s) <= 253 && !strings.ContainsFunc(s, func(r rune) bool {
+		return r == utf8.RuneError || !strings.ContainsRune("-_.", r) && !unicode.In(r, unicode.L, unicode.M, unicode.N)
+	})
 }
 
 // bareIPv6 takes "::1:8555" apart at the last colon, though it is an address too:

@@ -22,3 +22,4 @@ collector "j" {
   address = "six.example:8555"
   source  = "192.0.2.1"
 }
+collector "k" { address = "192.0\u001b2.10:8555" }
