@@ -3,6 +3,7 @@
 package network
 
 import (
+	"slices"
 	"time"
 
 	"intsink/engine/aside/inspect"
@@ -13,6 +14,7 @@ import (
 type followed struct {
 	path     inspect.Path
 	way      []uint32 // nodes; nil: not known
+	home     []uint32 // way that it was on before it began to move; nil: it is on it
 	reported int64    // when a report told of its way, Unix nanoseconds: what a worker told before is older
 	seen     int64    // last packet, Unix nanoseconds
 	packets  uint64
@@ -89,7 +91,8 @@ func (x *Network) followOne(r *inspect.Followed, ways map[uint64]*inspect.Path, 
 		moved := 0.0
 		if path != nil && f.way != nil && path.ID != f.path.ID {
 			if moved = 1; !f.isSprayed() {
-				x.move(time.Unix(0, r.Seen), inspect.FlowID(&r.Key), &f.path, path)
+				was := f.path
+				x.move(time.Unix(0, r.Seen), inspect.FlowID(&r.Key), f.moves(path), &was, path)
 			}
 		}
 		f.roams += (moved - f.roams) / lately
@@ -103,6 +106,18 @@ func (x *Network) followOne(r *inspect.Followed, ways map[uint64]*inspect.Path, 
 	}
 }
 
+// moves has f be on another way, and returns the one that it was on before it began to move.
+func (f *followed) moves(to *inspect.Path) (home []uint32) {
+	if f.home == nil {
+		f.home = f.way
+	}
+	home = f.home
+	if f.path, f.way = *to, nodesOf(to); slices.Equal(home, f.way) {
+		f.home = nil
+	}
+	return home
+}
+
 // pace is how many packets a second there are of all flows that are followed, as they usually go. The caller holds x.mu.
 func (x *Network) pace() (n float64) {
 	for _, f := range x.followed {
@@ -113,12 +128,16 @@ func (x *Network) pace() (n float64) {
 	return n
 }
 
-// knows takes up the new way of a flow that a report told: it is no news at the next look.
-func (x *Network) knows(at int64, key *flows.Key, path *inspect.Path) {
-	if f := x.followed[key.Canonical()]; f != nil && f.way != nil && f.path.ID != path.ID {
-		f.path, f.way, f.reported = *path, nodesOf(path), at
-		f.roams += (1 - f.roams) / lately
+// knows takes up the new way of a flow that a report told: it is no news at the next look. It returns the way that the flow was on
+// before it began to move; nil: nobody knows. news: no look has told of it before.
+func (x *Network) knows(at int64, key *flows.Key, path *inspect.Path) (home []uint32, news bool) {
+	f := x.followed[key.Canonical()]
+	if f == nil || f.way == nil || f.path.ID == path.ID {
+		return nil, f == nil || f.way == nil
 	}
+	f.reported = at
+	f.roams += (1 - f.roams) / lately
+	return f.moves(path), true
 }
 
 // isSprayed reports whether the flow's packets take one way, then another.

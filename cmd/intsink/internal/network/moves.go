@@ -30,13 +30,13 @@ type move struct {
 	left, gained []spot // that are on one of its ways only
 }
 
-// move takes up that a flow has another path.
-func (x *Network) move(now time.Time, flow string, was, is *inspect.Path) {
+// move takes up that a flow has another path. home is the way that it was on before it began to move; nil: nobody knows.
+func (x *Network) move(now time.Time, flow string, home []uint32, was, is *inspect.Path) {
 	from, to := nodesOf(was), nodesOf(is)
 	origin := x.comesFrom(was, now)
 	x.changes.add(now, origin, flow, was, is)
 	m := move{now, flow, origin, without(spotsOf(from), spotsOf(to)), without(spotsOf(to), spotsOf(from))}
-	if x.returns(now, m.gained) {
+	if x.returns(m.gained, home) {
 		m.left = nil // what it left was the way around
 	}
 	if len(x.moves) >= maxMoves {
@@ -94,20 +94,21 @@ func (x *Network) fewerMoves() {
 	})
 }
 
-// returns takes up that a flow comes to these spots, and reports whether flows have left one of them lately: then it goes back
-// to where it was. When half of them have, it is over that they left.
-func (x *Network) returns(now time.Time, gained []spot) (back bool) {
+// returns takes up that a flow comes to these spots, and reports whether it goes back to one of its home that flows have left, be it
+// hours ago. When half of them have, it is over that they left.
+func (x *Network) returns(gained []spot, home []uint32) (back bool) {
+	homes := spotsOf(home)
 	for _, s := range gained {
 		n := x.links[s]
 		if !s.isLink {
 			n = x.nodes[s.from]
 		}
-		if n == nil || !n.gone && now.Sub(n.movedLast) > 2*quiet && now.Sub(n.backLast) > quiet {
+		if n == nil || n.away == 0 || home != nil && !slices.Contains(homes, s) {
 			continue
 		}
 		back = true
-		if n.back++; 2*n.back >= n.movedFlows {
-			n.movedLast, n.movedFlows, n.back, n.backLast = time.Time{}, 0, 0, now
+		if n.away--; 2*n.away <= n.movedFlows {
+			n.movedLast, n.movedFlows = time.Time{}, 0
 		}
 	}
 	return back
@@ -184,8 +185,9 @@ func (x *Network) balance(now time.Time) {
 // leaves takes up which flows left a spot lately.
 func (n *node) leaves(now time.Time, flows map[string]bool) {
 	if now.Sub(n.movedLast) > 2*quiet {
-		n.movedSince, n.moved, n.movedFlows, n.back = now, nil, 0, 0
+		n.movedSince, n.moved, n.movedFlows = now, nil, 0
 	}
+	n.away += max(len(flows)-n.movedFlows, 0)
 	n.movedLast, n.movedFlows = now, max(n.movedFlows, len(flows))
 	for flow := range flows {
 		if len(n.moved) < maxFlows && !slices.Contains(n.moved, flow) {
@@ -209,7 +211,7 @@ func (x *Network) missing(now time.Time) {
 		unseen := now.Sub(n.seen)
 		switch {
 		case n.gone && unseen <= goneFor: // back: that flows left it was a part of that
-			n.gone, n.movedLast, n.movedFlows, n.back = false, time.Time{}, 0, 0
+			n.gone, n.movedLast, n.movedFlows = false, time.Time{}, 0
 		case n.gone:
 		case n.sights < 3 || unseen <= max(goneFor, gapTimes*n.gap) || !n.deserted(now):
 		default:

@@ -87,9 +87,8 @@ type node struct {
 
 	movedSince, movedLast time.Time // flows left it, more than came
 	moved                 []string  // some of them
-	movedFlows, back      int       // how many; how many came back since
+	movedFlows, away      int       // how many; how many have not come back yet, of all that ever did
 	leftLast, cameLast    time.Time // when any flow left it last, and came to it
-	backLast              time.Time // when enough had come back
 	from, to              string    // the way of one of them
 	gone                  bool
 	edge                  bool // a way that was left began or ended there: hosts move
@@ -124,8 +123,9 @@ func (x *Network) Observe(n *inspect.Notice) {
 		way = nodesOf(&n.Path)
 	}
 	if n.Events.Has(event.PathChange) && n.WasOn && n.Known {
-		x.move(now, flow, &n.Was, &n.Path)
-		x.knows(n.Time, &n.Key, &n.Path)
+		if home, news := x.knows(n.Time, &n.Key, &n.Path); news {
+			x.move(now, flow, home, &n.Was, &n.Path)
+		}
 	}
 	if n.Events.Has(event.Loss) {
 		x.losses.add(now, flow, way, x.areKnown(way, now), n)

@@ -77,7 +77,7 @@ func want(t *testing.T, second float64, got []problem.Sign, want ...string) {
 var ways = []inspect.Path{path(101, 201, 301), path(101, 202, 301), path(101, 203, 301), path(101, 204, 301)}
 
 // TestNodeDies: its flows leave it, which is told at once; 5 s later it is gone, which is told in place of that; and not
-// any more when it is back.
+// any more when it is back, nor the node that they take back their way from.
 func TestNodeDies(t *testing.T) {
 	x := New()
 	for s := range 20 {
@@ -109,7 +109,12 @@ func TestNodeDies(t *testing.T) {
 			t.Errorf("node %d is gone: %v", id, n.gone)
 		}
 	}
-	want(t, 31, x.Look(tables(31, ways, 101, 203, 301), &Known{}, at(31)))
+	all := append(left, 203)
+	want(t, 31, x.Look(tables(31, ways, all...), &Known{}, at(31)))
+	for flow := range 15 { // they come back after the node does: nothing is wrong with the way around
+		x.Observe(moved(31+float64(flow)/3, flow, ways[3], ways[2]))
+		want(t, 31.5+float64(flow)/3, x.Look(tables(31.5+float64(flow)/3, ways, all...), &Known{}, at(31.5+float64(flow)/3)))
+	}
 }
 
 // TestWhatIsNoProblem: flows that change between ways of equal cost come and go alike, a node without traffic is not gone,

@@ -55,7 +55,7 @@ func (x *Network) nodeSigns(now time.Time) []problem.Sign {
 	}
 	for s, n := range x.links {
 		if n.movedLast.IsZero() || now.Sub(n.movedLast) > 2*quiet {
-			if now.Sub(n.leftLast) > leftFor {
+			if now.Sub(n.leftLast) > leftFor && (n.away == 0 || len(x.links) > maxMoves/2 || now.Sub(n.leftLast) > forget) {
 				delete(x.links, s)
 			}
 			continue

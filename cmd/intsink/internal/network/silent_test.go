@@ -11,6 +11,7 @@ import (
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/engine/aside/inspect"
 	"intsink/engine/event"
+	"intsink/engine/usual"
 	"intsink/flows"
 )
 
@@ -74,9 +75,25 @@ func (s *scene) pass(seconds int, change func()) (signs []problem.Sign) {
 			}
 			q.Ways = append(q.Ways, row)
 		}
-		signs = s.x.Look([]*inspect.PendingQuery{q}, &Known{}, time.Unix(0, s.now))
+		signs = s.x.Look([]*inspect.PendingQuery{q}, &Known{Hops: s.hops()}, time.Unix(0, s.now))
 	}
 	return signs
+}
+
+// hops are the nodes that packets passed lately.
+func (s *scene) hops() (all []usual.Sight) {
+	last := map[uint32]int64{}
+	for _, f := range s.flows {
+		for _, id := range f.nodes {
+			last[id] = max(last[id], f.seen)
+		}
+	}
+	for _, id := range sortedKeys(last) {
+		if s.now-last[id] < hopLately {
+			all = append(all, usual.Sight{Place: usual.Place{Kind: usual.Hop, Key: usual.HopKey(id, 1, 2)}, At: last[id]})
+		}
+	}
+	return all
 }
 
 // through calls do with the flows whose ways have all of these nodes, and returns how many there are.
@@ -220,6 +237,25 @@ func TestLinkLeft(t *testing.T) {
 		}
 		s.want("back", s.pass(4, nil))
 	}
+}
+
+// TestBackAfterLong: flows that come back after minutes leave nothing; those that leave for the place that others left before do.
+func TestBackAfterLong(t *testing.T) {
+	s := newScene(t, 5, 300)
+	s.want("calm", s.pass(20, nil))
+	var gone []*sceneFlow
+	s.through(func(f *sceneFlow) { gone = append(gone, f); f.nodes = []uint32{101, 204, f.nodes[2]} }, 101, 202)
+	s.want("it is how the network is", s.pass(200, nil))
+	for _, f := range gone {
+		f.nodes = []uint32{101, 202, f.nodes[2]}
+	}
+	s.want("back", s.pass(10, nil))
+	s.want("calm", s.pass(10, nil))
+	s.through(func(f *sceneFlow) { f.nodes = []uint32{101, 204, f.nodes[2]} }, 101, 202)
+	s.want("another time", s.pass(4, nil), "path_changed between node 101 and node 202")
+	s.pass(100, nil)
+	s.through(func(f *sceneFlow) { f.nodes = []uint32{101, 202, f.nodes[2]} }, 101, 203)
+	s.want("others come", s.pass(4, nil), "path_changed between node 101 and node 203")
 }
 
 // TestEdges: the only flow of a leaf that comes by another one is no dead node; nor is a node that writes no INT any more.
