@@ -131,6 +131,25 @@ func TestJudgeNot(t *testing.T) {
 	}
 }
 
+// TestDriftOfFewPackets: of a clock that drifts, and of which packets tell now and then only, nobody says that nothing tells whose it is.
+func TestDriftOfFewPackets(t *testing.T) {
+	for seed := range int64(20) {
+		n := newNet(t, seed)
+		n.pass(60, 12, nil)
+		told := 0
+		for range 60 {
+			wrong, apart := n.pass(1, 12, func() { n.ahead[202] -= 300_000 })
+			if len(apart) > 0 {
+				t.Errorf("%d: apart %+v", seed, apart)
+			}
+			told += len(wrong)
+		}
+		if told < 30 {
+			t.Errorf("%d: told at %d of 60 looks", seed, told)
+		}
+	}
+}
+
 // TestManyClocks: two that are wrong in different ways are both found; whoever makes pairs up makes no more of them than there is room
 // for.
 func TestManyClocks(t *testing.T) {

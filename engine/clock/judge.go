@@ -16,6 +16,7 @@ const (
 	follow    = 1000   // nanoseconds by which that moves at a look, at most: what moves faster is a clock
 	wellAfter = 3      // looks at which a clock has to be right
 	apartFor  = 3e9    // how long two neighbours disagree before that is said: a clock that jumps shows at one pair first
+	manyApart = 30e9   // how long they do where other neighbours of theirs disagree, too: whose clock it is will be known soon
 )
 
 // Verdict is a clock that is wrong.
@@ -79,6 +80,13 @@ func (c *Clocks) Judge(now int64) (wrong []Verdict, rest []Disagreement) {
 		doubted[node] = true
 		wrong = append(wrong, *v)
 	}
+	odd := map[uint32]int{} // pairs, by node
+	for i := range all {
+		if p := &all[i]; p.odd != 0 {
+			odd[p.from]++
+			odd[p.to]++
+		}
+	}
 	for i := range all {
 		p := &all[i]
 		switch {
@@ -86,7 +94,9 @@ func (c *Clocks) Judge(now int64) (wrong []Verdict, rest []Disagreement) {
 		case p.ns >= -limit:
 			p.learn()
 		default:
-			if doubted[p.from], doubted[p.to] = true, true; p.odd != 0 && now-p.odd >= apartFor {
+			doubted[p.from], doubted[p.to] = true, true
+			alone := odd[p.from] == 1 && odd[p.to] == 1
+			if lasts := now - p.odd; p.odd != 0 && lasts >= apartFor && (alone || lasts >= manyApart) {
 				rest = append(rest, Disagreement{p.from, p.to, p.ns, p.odd})
 			}
 		}
