@@ -96,7 +96,7 @@ begin intsink-collect statically-linked
 put 644 deploy/collect/collect.hcl /etc/intsink/collect.hcl
 mkdir -p "$root/usr/share/intsink-collect"
 cp deploy/collect/*.sql deploy/collect/intsink.proto "$root/usr/share/intsink-collect/"
-put 644 deploy/logrotate/intsink-collect /usr/share/intsink-collect/logrotate
+put 644 deploy/tmpfiles/intsink-collect.conf /usr/share/intsink-collect/tmpfiles.conf
 finish "systemd | systemd-standalone-sysusers" \
 	"collector of INT Telemetry Reports" \
 	" Receives the Telemetry Reports of INT sinks and switches, turns each into a

@@ -36,6 +36,6 @@ put 644 deploy/wireshark/intsink.lua /usr/local/share/intsink/wireshark
 put 644 deploy/prometheus/rules.yml /usr/local/share/intsink/prometheus
 put 644 deploy/grafana/*.json /usr/local/share/intsink/grafana
 put 644 deploy/collect/*.sql deploy/collect/intsink.proto /usr/local/share/intsink-collect
-put 644 deploy/logrotate/intsink-collect /usr/local/share/intsink-collect/logrotate
+install -D -m 644 deploy/tmpfiles/intsink-collect.conf "$root/usr/local/share/intsink-collect/tmpfiles.conf"
 # udevd leaves a rule out whose group it does not know, and reads it again only where the file is newer.
-[[ -n $root ]] || echo "then: systemd-sysusers && chgrp intsink /etc/intsink/intsink.hcl && touch /etc/udev/rules.d/60-intsink.rules && udevadm control --reload && udevadm trigger --subsystem-match=vfio && systemctl daemon-reload"
+[[ -n $root ]] || echo "then: systemd-sysusers && chgrp -h intsink /etc/intsink/intsink.hcl && touch /etc/udev/rules.d/60-intsink.rules && udevadm control --reload && udevadm trigger --subsystem-match=vfio && systemctl daemon-reload"

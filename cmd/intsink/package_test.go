@@ -1,13 +1,17 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"intsink/internal/netns"
 )
@@ -227,5 +231,35 @@ func TestNeedrestart(t *testing.T) {
 	out, err := exec.Command("perl", "-we", script, "intsink.service", "intsink-collect.service", "my-intsink.service", "dbus.service").CombinedOutput()
 	if want := "intsink.service 0\nintsink-collect.service as it is\nmy-intsink.service as it is\ndbus.service 0\n"; err != nil || string(out) != want {
 		t.Errorf("%v\n%s, want\n%s", err, out, want)
+	}
+}
+
+// TestOldFilesGo: what nothing was written to for long goes from the collector's folder; links there lead nowhere, and what they
+// lead to stays.
+func TestOldFilesGo(t *testing.T) {
+	program, err := exec.LookPath("systemd-tmpfiles")
+	if err != nil || os.Getuid() != 0 {
+		t.Skip("needs systemd-tmpfiles, and root")
+	}
+	text, err := os.ReadFile("../../deploy/tmpfiles/intsink-collect.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, other := t.TempDir(), t.TempDir()
+	logs, conf := filepath.Join(dir, "logs"), filepath.Join(dir, "x.conf")
+	precious, old := filepath.Join(other, "precious"), time.Now().Add(-15*24*time.Hour)
+	if err := errors.Join(os.Mkdir(logs, 0o750), os.WriteFile(precious, nil, 0o600), os.WriteFile(filepath.Join(logs, "old"), nil, 0o600), os.WriteFile(filepath.Join(logs, "new"), nil, 0o600),
+		os.Symlink(other, filepath.Join(logs, "folder")), os.Symlink(precious, filepath.Join(logs, "file")), os.Chtimes(precious, old, old), os.Chtimes(filepath.Join(logs, "old"), old, old),
+		os.Chown(logs, 65534, 65534), os.WriteFile(conf, bytes.ReplaceAll(text, []byte("/var/log/private/intsink"), []byte(logs)), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(program, "--clean", conf).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	is := func(path string) bool { _, err := os.Lstat(path); return err == nil }
+	info, err := os.Stat(logs)
+	if err != nil || is(filepath.Join(logs, "old")) || !is(filepath.Join(logs, "new")) || !is(precious) || info.Sys().(*syscall.Stat_t).Uid != 65534 || info.Mode().Perm() != 0o750 {
+		left, _ := os.ReadDir(logs)
+		t.Errorf("left: %v, precious %v, %v", left, is(precious), err)
 	}
 }

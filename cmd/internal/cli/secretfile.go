@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,15 +14,20 @@ import (
 // CreateOwn makes a new file that its owner alone may read. A file that is there already is an error, unless replace:
 // then it goes, whoever it belongs to, and what a link leads to stays as it is. Devices and pipes are opened.
 func CreateOwn(path string, replace bool) (*os.File, error) {
-	if isStream(path) {
-		return openStream(path)
+	p, err := find(path, false)
+	if err != nil {
+		return nil, err
 	}
-	f, err := createNew(path)
+	defer p.close()
+	if p.isStream() {
+		return p.openStream()
+	}
+	f, err := p.open(unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o600)
 	if replace && errors.Is(err, fs.ErrExist) {
-		if err := os.Remove(path); err != nil {
+		if err := p.remove(); err != nil {
 			return nil, err
 		}
-		f, err = createNew(path)
+		f, err = p.open(unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o600)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		err = taken(path)
@@ -33,7 +37,12 @@ func CreateOwn(path string, replace bool) (*os.File, error) {
 
 // Taken is the error that CreateOwn would return for a file that is there, to be known before it takes long to come so far.
 func Taken(path string, replace bool) error {
-	if _, err := os.Lstat(path); err != nil || replace || isStream(path) {
+	p, err := find(path, false)
+	if err != nil {
+		return nil // CreateOwn says so
+	}
+	defer p.close()
+	if _, err := p.stat(); err != nil || replace || p.isStream() {
 		return nil
 	}
 	return taken(path)
@@ -43,49 +52,62 @@ func taken(path string) error {
 	return fmt.Errorf("%s: there is such a file: name another one, or add --force to replace it", path)
 }
 
-func createNew(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
-}
-
 // Overwrite makes a file that its owner alone may read, or empties the one that is there. It follows no link of another
-// user: with a link, that user would choose which file is emptied.
+// user, and empties no file of another user or with another name: with such, that user would choose which file is emptied, or read
+// what is written.
 func Overwrite(path string) (*os.File, error) { return overwrite(path, 0o600) }
 
 // overwrite is Overwrite of a file that has mode where it is new.
-func overwrite(path string, mode fs.FileMode) (*os.File, error) {
-	info, err := os.Lstat(path)
-	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		if !own(info) {
-			return nil, fmt.Errorf("%s is a link of another user: name another file", path)
-		}
-		return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
-	}
-	if isStream(path) {
-		return openStream(path)
-	}
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, mode)
-}
-
-// isStream tells whether path is a device, or a pipe; not by a link.
-func isStream(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0
-}
-
-func openStream(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NOFOLLOW, 0)
+func overwrite(path string, mode uint32) (*os.File, error) {
+	p, err := find(path, true)
 	if err != nil {
 		return nil, err
 	}
-	if info, err := f.Stat(); err != nil || !own(info) {
+	defer p.close()
+	if p.isStream() {
+		return p.openStream()
+	}
+	f, err := p.open(unix.O_WRONLY|unix.O_CREAT|unix.O_NONBLOCK, mode) // a pipe that somebody puts there meanwhile does not hold it up
+	if err != nil {
+		return nil, err
+	}
+	var s unix.Stat_t
+	switch err = unix.Fstat(int(f.Fd()), &s); {
+	case err != nil:
+	case s.Mode&unix.S_IFMT != unix.S_IFREG:
+		err = fmt.Errorf("%s is not a regular file: name another one", path)
+	case !own(&s):
+		err = fmt.Errorf("%s belongs to another user, who would read what is written: name another file", path)
+	case s.Nlink > 1:
+		err = fmt.Errorf("%s is a file that has another name, too, which another user may have chosen: name another file", path)
+	default:
+		err = f.Truncate(0)
+	}
+	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%s belongs to another user, who would read what is written: name a file", path)
+		return nil, err
+	}
+	return f, nil
+}
+
+// isStream tells whether a device, or a pipe, is there; not by a link.
+func (p *place) isStream() bool {
+	s, err := p.stat()
+	return err == nil && (s.Mode&unix.S_IFMT == unix.S_IFCHR || s.Mode&unix.S_IFMT == unix.S_IFBLK || s.Mode&unix.S_IFMT == unix.S_IFIFO)
+}
+
+func (p *place) openStream() (*os.File, error) {
+	f, err := p.open(unix.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	var s unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &s); err != nil || !own(&s) {
+		f.Close()
+		return nil, fmt.Errorf("%s belongs to another user, who would read what is written: name a file", p.path)
 	}
 	return f, nil
 }
 
 // own tells whether the user of this process has made something, or root.
-func own(info fs.FileInfo) bool {
-	s, ok := info.Sys().(*syscall.Stat_t)
-	return ok && (s.Uid == 0 || int(s.Uid) == os.Geteuid())
-}
+func own(s *unix.Stat_t) bool { return s.Uid == 0 || int(s.Uid) == os.Geteuid() }

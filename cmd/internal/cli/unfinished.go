@@ -4,22 +4,18 @@ package cli
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Unfinished removes the files at paths, which a command has begun and could not write to their
 // end for err: half of a file would pass for the whole. The error that it returns says so.
-// Devices and pipes stay.
+// Devices and pipes stay, and whatever another user put in their place.
 func Unfinished(err error, paths ...string) error {
 	var gone []string
 	for _, path := range paths {
-		real, e := filepath.EvalSymlinks(path)
-		if e != nil {
-			continue
-		}
-		if info, e := os.Stat(real); e == nil && info.Mode().IsRegular() && os.Remove(real) == nil {
+		if removed(path) {
 			gone = append(gone, path)
 		}
 	}
@@ -30,6 +26,16 @@ func Unfinished(err error, paths ...string) error {
 		return fmt.Errorf("%w; %s is not complete and was removed", err, gone[0])
 	}
 	return fmt.Errorf("%w; %s are not complete and were removed", err, strings.Join(gone, " and "))
+}
+
+func removed(path string) bool {
+	p, err := find(path, true)
+	if err != nil {
+		return false
+	}
+	defer p.close()
+	s, err := p.stat()
+	return err == nil && s.Mode&unix.S_IFMT == unix.S_IFREG && own(&s) && p.remove() == nil
 }
 
 // WriteFile writes a file as a whole, or leaves none. One that it may not write stays as it is, and so does what a link of another
