@@ -6,6 +6,7 @@ package allsinks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"net/http"
@@ -290,7 +291,10 @@ func (s *Sinks) ofSinks(q *question) (all []object) {
 func (s *Sinks) ofSink(r *reply) object {
 	id := r.sink.identity()
 	_, claims := s.twin(r.sink)
+	var twin *twinError
 	switch {
+	case errors.As(r.err, &twin):
+		return ownProblem(SinkTwice, "error", r.sink, cleanText(r.err.Error()), "name each sink once in network.sinks; where these are two, one of them lies")
 	case r.err != nil:
 		return ownProblem(SinkAway, "error", r.sink, "does not answer: what leaves the network there is not on this page", "look whether it runs, and whether this machine reaches its http.listen: "+cleanText(r.err.Error()))
 	case id.ahead.Abs() > 2*time.Second:

@@ -1,7 +1,12 @@
 package allsinks
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,7 +133,8 @@ func TestSilentSinkIsNamed(t *testing.T) {
 	}
 }
 
-// TestTwoSinksOfOneIdentity: the same process at two addresses counts once; two processes with one node id are told.
+// TestTwoSinksOfOneIdentity: what says that it is a sink that has answered is left out, and told, since it may lie; two processes with one node id
+// are told. One host by IPv4 and IPv6, of one name, counts once.
 func TestTwoSinksOfOneIdentity(t *testing.T) {
 	x := newNetwork(t, 3)
 	status := func(node int, started string) string {
@@ -140,11 +146,39 @@ func TestTwoSinksOfOneIdentity(t *testing.T) {
 	}
 	x.get("/api/v1/status")
 	_, o := x.get("/api/v1/problems")
-	if n := strings.Count(strings.Join(lines(o), "\n"), "table_full"); n != 2 {
-		t.Errorf("%d times table_full: %v", n, lines(o))
+	all := strings.Join(lines(o), "\n")
+	if strings.Count(all, "table_full") != 2 || strings.Count(all, "sink_twice") != 2 || strings.Contains(all, "sink_away") {
+		t.Errorf("%v", lines(o))
 	}
-	if n := strings.Count(strings.Join(lines(o), "\n"), "sink_twice"); n != 1 {
-		t.Errorf("%d times sink_twice: %v", n, lines(o))
+	if p := objects(o, "partial"); len(p) != 1 || !strings.HasPrefix(text(p[0], "why"), "it says that it is the sink at ") {
+		t.Errorf("partial: %v", p)
+	}
+	one, two := x.sinks.all()[0], x.sinks.all()[1]
+	two.name, one.of, two.of = "[2001:db8::1]:9465", "sinks.example:9465", "sinks.example:9465"
+	if kept := x.sinks.once([]reply{{sink: one}, {sink: two}}); len(kept) != 1 || kept[0].err != nil {
+		t.Errorf("of one host by IPv4 and IPv6: %v", kept)
+	}
+}
+
+// TestANameThatFails: while a name does not resolve, its sinks stay, and those of other names that are no more do not.
+func TestANameThatFails(t *testing.T) {
+	found := map[string][]netip.Addr{"a": {netip.MustParseAddr("192.0.2.1")}, "b": {netip.MustParseAddr("192.0.2.2"), netip.MustParseAddr("192.0.2.3")}}
+	s := &Sinks{failed: map[string]string{}, o: Options{Addresses: []string{"a:9465", "b:9465"}, Log: slog.Default,
+		LookUp: func(_ context.Context, host string) ([]netip.Addr, error) {
+			if found[host] == nil {
+				return nil, errors.New("no such host")
+			}
+			return found[host], nil
+		}}}
+	s.lookUp(t.Context(), false)
+	found["a"], found["b"] = nil, found["b"][:1]
+	s.lookUp(t.Context(), false)
+	var names []string
+	for _, x := range s.all() {
+		names = append(names, x.name)
+	}
+	if want := []string{"192.0.2.1:9465", "192.0.2.2:9465"}; !slices.Equal(names, want) {
+		t.Errorf("%v, want %v", names, want)
 	}
 }
 

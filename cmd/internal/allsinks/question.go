@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -137,7 +136,7 @@ func (s *Sinks) askEach(q *question, path string, limit time.Duration) {
 		})
 	}
 	wait.Wait()
-	q.replies = slices.DeleteFunc(replies, func(r reply) bool { same, _ := s.twin(r.sink); return same != nil })
+	q.replies = s.once(replies)
 }
 
 // Partial is a sink that an answer is without.

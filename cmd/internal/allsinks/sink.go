@@ -11,13 +11,15 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
 
 // sink is one address at which a sink answers.
 type sink struct {
-	name string // for people: the address as configured, HOST:PORT
+	name string // for people: its address, HOST:PORT
+	of   string // the address as configured: name, or one with a host name
 	base string // of its URLs
 	c    *http.Client
 	auth func() string // the header Authorization; "": none
@@ -29,6 +31,9 @@ type sink struct {
 	why     string
 	probing bool
 }
+
+// is6 tells whether its address is of IPv6.
+func (s *sink) is6() bool { return strings.HasPrefix(s.name, "[") }
 
 // identity is what a sink says of itself.
 type identity struct {

@@ -147,14 +147,14 @@ func (s *Sinks) bearer() string {
 // that it had.
 func (s *Sinks) lookUp(ctx context.Context, literal bool) {
 	s.readToken()
-	all := map[string]bool{}
+	all := map[string]string{}
 	for _, a := range s.o.Addresses {
 		host, port, err := net.SplitHostPort(a)
 		if err != nil {
 			continue // the configuration has been checked
 		}
 		if _, err := netip.ParseAddr(host); err == nil {
-			all[a] = true
+			all[a] = a
 			continue
 		}
 		if literal {
@@ -163,11 +163,13 @@ func (s *Sinks) lookUp(ctx context.Context, literal bool) {
 		found, err := s.o.LookUp(ctx, host)
 		s.noteLookUp(a, err)
 		for _, ip := range found {
-			all[net.JoinHostPort(ip.Unmap().String(), port)] = true
+			all[net.JoinHostPort(ip.Unmap().String(), port)] = a
 		}
 		if err != nil {
 			for _, old := range s.all() {
-				all[old.name] = true
+				if old.of == a {
+					all[old.name] = a
+				}
 			}
 		}
 	}
@@ -183,13 +185,13 @@ func (s *Sinks) noteLookUp(address string, err error) {
 	}
 }
 
-// use makes sinks of the addresses that are new, and forgets those that are no more.
-func (s *Sinks) use(addresses map[string]bool) {
+// use makes sinks of the addresses that are new, each with what it stands for, and forgets those that are no more.
+func (s *Sinks) use(addresses map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var kept []*sink
 	for _, x := range s.sinks {
-		if addresses[x.name] {
+		if addresses[x.name] == x.of {
 			kept = append(kept, x)
 			delete(addresses, x.name)
 		}
@@ -198,8 +200,8 @@ func (s *Sinks) use(addresses map[string]bool) {
 	if s.o.TLS != nil {
 		scheme = "https://"
 	}
-	for a := range addresses {
-		kept = append(kept, &sink{name: a, base: scheme + a, c: s.c, auth: s.bearer})
+	for a, of := range addresses {
+		kept = append(kept, &sink{name: a, of: of, base: scheme + a, c: s.c, auth: s.bearer})
 	}
 	slices.SortFunc(kept, func(a, b *sink) int { return strings.Compare(a.name, b.name) })
 	if left := len(kept) - MaxSinks; left > 0 {
@@ -227,8 +229,7 @@ func (s *Sinks) unresolved() map[string]string {
 	return out
 }
 
-// twin is the sink before x that says that it is the same process: the address of x is another way to it. claims is one that
-// has the node id of x and is another process.
+// twin is the sink before x that says that it is the same process; claims is one that has the node id of x and is another process.
 func (s *Sinks) twin(x *sink) (same, claims *sink) {
 	mine := x.identity()
 	if mine.node == "" {
@@ -247,4 +248,30 @@ func (s *Sinks) twin(x *sink) (same, claims *sink) {
 		}
 	}
 	return same, claims
+}
+
+// twinError is of a sink that says that it is one that has answered already. It may lie, or the other one may: each can read what the other
+// says of itself.
+type twinError struct{ of *sink }
+
+func (e *twinError) Error() string {
+	return "it says that it is the sink at " + e.of.name + ": what it tells is left out"
+}
+
+// once leaves out the answers of sinks that say that they are one that has answered, and has that said, but where both addresses are those
+// of one name, one by IPv4 and one by IPv6: that is one host.
+func (s *Sinks) once(replies []reply) []reply {
+	kept := replies[:0]
+	for _, r := range replies {
+		if same, _ := s.twin(r.sink); same != nil {
+			if r.sink.of == same.of && r.sink.is6() != same.is6() {
+				continue
+			}
+			if r.err == nil {
+				r.o, r.err = nil, &twinError{same}
+			}
+		}
+		kept = append(kept, r)
+	}
+	return kept
 }
