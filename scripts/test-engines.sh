@@ -6,22 +6,22 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/gotest.sh
 export INTSINK_ENGINES=${INTSINK_ENGINES:-$PWD/bin/engines}
 
-step "go vet"
-"$go" vet -tags engines ./...
-
 step "ClickHouse 24.8, the least: tables, every query of docs/queries.md, every panel"
 INTSINK_CLICKHOUSE=24.8 gotest -tags engines -run 'TestLeastVersion' ./deploy/collect
-for version in 25.8 26.7; do
-	step "ClickHouse $version: the same, Kafka engine, tables of each earlier version"
-	INTSINK_CLICKHOUSE=$version gotest -tags engines ./deploy/collect
-done
-for version in 26.3 26.9; do # whose libraries can make no table that reads Kafka
-	step "ClickHouse $version: the same without Kafka's engine"
-	INTSINK_CLICKHOUSE=$version gotest -tags engines -skip 'TestKafkaEngine|TestAnyRecordIsTaken' ./deploy/collect
+step "ClickHouse 25.8: the same, Kafka's engine, tables of each earlier version, all else"
+INTSINK_CLICKHOUSE=25.8 gotest -tags engines ./deploy/collect
+# With the others what may differ by version: every statement that ships, and the longest way of an upgrade. The libraries of two can
+# make no table that reads Kafka.
+once='TestFleet|TestOwnClickHouse|TestTablesOfEarlierVersions/[0-9a-f]{7}'
+for version in 26.7 26.3 26.9; do
+	step "ClickHouse $version: every statement that ships, the oldest tables"
+	skip=$once
+	[[ $version == 26.7 ]] || skip="$once|TestKafkaEngine|TestAnyRecordIsTaken"
+	INTSINK_CLICKHOUSE=$version gotest -tags engines -skip "$skip" ./deploy/collect
 done
 
 step "Apache Kafka: one broker, a leader that is killed, a rolling restart, TLS, SASL and access control"
-gotest -tags engines -run 'TestApacheKafka|TestLeaderIsKilled|TestRollingRestart|TestSecureKafka' ./exporters/kafka
+gotest -tags engines -run 'TestApacheKafka|TestBrokersThatEnd|TestSecureKafka' ./exporters/kafka
 
 step "IPFIX: nfdump and pmacct read the flows"
 gotest -tags engines -run 'TestNfdump|TestPmacct' ./exporters/ipfix

@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	reports = flag.Int("reports", 600000, "reports that are sent at least")
+	reports = flag.Int("reports", 200000, "reports that are sent at least")
 	rate    = flag.Int("rate", 10000, "reports a second")
 	away    = flag.Duration("away", 2*time.Second, "how long all brokers are away, at 50,000 reports a second or more; shorter faults take less")
 )

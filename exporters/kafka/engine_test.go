@@ -32,7 +32,7 @@ func admin(t *testing.T, brokers []string) *kadm.Client {
 	return kadm.NewClient(client)
 }
 
-func createTopic(t *testing.T, c *kafkatest.Cluster, replicas int16) *kadm.Client {
+func createTopic(t *testing.T, c *kafkatest.Cluster, replicas int16, topic string) *kadm.Client {
 	t.Helper()
 	a := admin(t, c.Addresses())
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
@@ -51,7 +51,7 @@ func createTopic(t *testing.T, c *kafkatest.Cluster, replicas int16) *kadm.Clien
 
 // kcat reads the topic with librdkafka, another implementation of the protocol, and
 // returns how often each id came.
-func kcat(t *testing.T, brokers []string) map[string]int {
+func kcat(t *testing.T, brokers []string, topic string) map[string]int {
 	t.Helper()
 	cmd := exec.Command("kcat", "-b", strings.Join(brokers, ","), "-C", "-t", topic, "-o", "beginning", "-e", "-q")
 	var stderr bytes.Buffer
@@ -75,30 +75,36 @@ func kcat(t *testing.T, brokers []string) map[string]int {
 
 // TestApacheKafka: one broker; kcat reads what was written, each record once.
 func TestApacheKafka(t *testing.T) {
+	c := kafkatest.Start(t, 1)
 	for _, compression := range []Compression{LZ4, Zstd} {
 		t.Run(string(compression), func(t *testing.T) {
-			c := kafkatest.Start(t, 1)
-			createTopic(t, c, 1)
+			topic := "intsink." + string(compression)
+			createTopic(t, c, 1, topic)
 			conf := config(c.Addresses())
-			conf.Compression = compression
+			conf.Compression, conf.Topic = compression, topic
 			b := collecttest.New(t, collect.Options{}, 1<<30, output(t, conf))
 			b.Send(5000)
 			b.Wait("all is delivered", caughtUp(b))
 			b.Stop()
-			ids := kcat(t, c.Addresses())
+			ids := kcat(t, c.Addresses(), topic)
 			if len(ids) != 10000 {
 				t.Errorf("%d distinct ids of 10000", len(ids))
 			}
-			wantAll(t, consume(t, 10000, c.Addresses()), 5000)
+			wantAll(t, consumeTopic(t, topic, 10000, c.Addresses()), 5000)
 		})
 	}
 }
 
-// TestLeaderIsKilled: of three brokers, the leader of a partition ends in the middle and
-// comes back; every record is there once and in order.
-func TestLeaderIsKilled(t *testing.T) {
+// TestBrokersThatEnd: of three brokers, the leader of a partition is killed in the middle and comes back; then all three are restarted
+// one after the other, under load. Every record is there once and in order.
+func TestBrokersThatEnd(t *testing.T) {
 	c := kafkatest.Start(t, 3)
-	a := createTopic(t, c, 3)
+	t.Run("leader is killed", func(t *testing.T) { leaderIsKilled(t, c) })
+	t.Run("rolling restart", func(t *testing.T) { rollingRestart(t, c) })
+}
+
+func leaderIsKilled(t *testing.T, c *kafkatest.Cluster) {
+	a := createTopic(t, c, 3, topic)
 	b := collecttest.New(t, collect.Options{}, 1<<30, output(t, config(c.Addresses())))
 	b.Send(3000)
 	topics, err := a.ListTopics(context.Background(), topic)
@@ -119,11 +125,12 @@ func TestLeaderIsKilled(t *testing.T) {
 	wantAll(t, consume(t, 16000, c.Addresses()), 8000)
 }
 
-// TestRollingRestart: the brokers are restarted one after the other, under load.
-func TestRollingRestart(t *testing.T) {
-	c := kafkatest.Start(t, 3)
-	createTopic(t, c, 3)
-	b := collecttest.New(t, collect.Options{}, 1<<30, output(t, config(c.Addresses())))
+func rollingRestart(t *testing.T, c *kafkatest.Cluster) {
+	const topic = "intsink.rolling"
+	createTopic(t, c, 3, topic)
+	conf := config(c.Addresses())
+	conf.Topic = topic
+	b := collecttest.New(t, collect.Options{}, 1<<30, output(t, conf))
 	sent := 0
 	for id := 1; id <= 3; id++ {
 		b.Send(1000)
@@ -134,8 +141,8 @@ func TestRollingRestart(t *testing.T) {
 	}
 	b.Wait("all is delivered", caughtUp(b))
 	b.Stop()
-	wantAll(t, consume(t, 2*sent, c.Addresses()), sent)
-	if ids := kcat(t, c.Addresses()); len(ids) != 2*sent {
+	wantAll(t, consumeTopic(t, topic, 2*sent, c.Addresses()), sent)
+	if ids := kcat(t, c.Addresses(), topic); len(ids) != 2*sent {
 		t.Errorf("%d distinct ids of %d", len(ids), 2*sent)
 	}
 }

@@ -3,11 +3,13 @@
 package kafkatest
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -59,8 +61,15 @@ func start(t testing.TB, n int, secure bool) *Cluster {
 	if secure {
 		c.makeCertificate()
 	}
+	for i, b := range c.brokers {
+		c.configure(b)
+		if i == 0 {
+			c.format(b)
+		} else {
+			c.copyFormat(c.brokers[0], b)
+		}
+	}
 	for _, b := range c.brokers {
-		c.format(b)
 		c.run(b)
 	}
 	t.Cleanup(c.stop)
@@ -70,13 +79,14 @@ func start(t testing.TB, n int, secure bool) *Cluster {
 	return c
 }
 
-// java returns a command that runs a class of Kafka.
+// java returns a command that runs a class of Kafka. Brokers of tests live for seconds: compiling their code well would cost more than
+// it gains.
 func java(args ...string) *exec.Cmd {
-	return exec.Command("java", append([]string{"-Xmx384m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", Libraries() + "/*"}, args...)...)
+	return exec.Command("java", append([]string{"-Xmx384m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", Libraries() + "/*"}, args...)...)
 }
 
-// format writes the properties of a broker and prepares its folder.
-func (c *Cluster) format(b *broker) {
+// configure writes the properties of a broker.
+func (c *Cluster) configure(b *broker) {
 	c.t.Helper()
 	var voters []string
 	for _, x := range c.brokers {
@@ -108,9 +118,32 @@ controlled.shutdown.enable=true
 	if err := os.WriteFile(b.dir+".properties", []byte(text), 0o644); err != nil {
 		c.t.Fatal(err)
 	}
+}
+
+// format prepares the folder of a broker.
+func (c *Cluster) format(b *broker) {
+	c.t.Helper()
 	args := append([]string{"kafka.tools.StorageTool", "format", "-t", clusterID, "-c", b.dir + ".properties"}, c.scramUsers()...)
 	if out, err := java(args...).CombinedOutput(); err != nil {
 		c.t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// copyFormat prepares the folder of a broker as that of another one was, which takes no Java machine: only the two ids differ.
+func (c *Cluster) copyFormat(from, to *broker) {
+	c.t.Helper()
+	if err := os.CopyFS(to.dir, os.DirFS(from.dir)); err != nil {
+		c.t.Fatal(err)
+	}
+	path := filepath.Join(to.dir, "meta.properties")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	text := regexp.MustCompile(`(?m)^node\.id=.*$`).ReplaceAllString(string(b), fmt.Sprint("node.id=", to.id))
+	text = regexp.MustCompile(`(?m)^directory\.id=.*$`).ReplaceAllString(text, "directory.id="+base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "folder of node %d", to.id)[:16]))
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		c.t.Fatal(err)
 	}
 }
 
