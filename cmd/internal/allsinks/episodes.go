@@ -74,8 +74,10 @@ func joinEpisodes(a, b object) object {
 	} else {
 		out["end"], out["ended"] = b["end"], b["ended"]
 	}
-	total := amount(out, "bytes")
-	out["culprits"], out["victims"] = culpritsOf(total, a, b), victimsOf(a, b)
+	for _, k := range []string{"bursts", "full_ns"} { // of one queue at one time: the sink that saw more of it
+		out[k] = whole(max(amount(a, k), amount(b, k)))
+	}
+	who(out, mostShares, a, b)
 	out["of"] = append(slices.Clone(a["of"].([]object)), b["of"].([]object)...)
 	return out
 }
@@ -87,47 +89,97 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// byFlow adds up the field of all flows in lists of this name.
-func byFlow(name, field string, from ...object) (flows []string, sums map[string]float64) {
-	sums = map[string]float64{}
+// who puts into out who filled a queue and who waited in it, as several sinks tell that together: most of each at most.
+func who(out object, most int, from ...object) {
+	doubt := ""
 	for _, o := range from {
+		doubt = cmp.Or(doubt, text(o, "doubt"))
+	}
+	for _, k := range []string{"bytes", "added_ns"} {
+		sum := 0.0
+		for _, o := range from {
+			sum += amount(o, k)
+		}
+		out[k] = whole(sum)
+	}
+	for name, fields := range map[string][]string{
+		"culprits": {"share", "bytes", "over"}, "now": {"share", "bytes", "over"},
+		"hosts": {"share", "added_ns"}, "services": {"share", "added_ns"}, "victims": {"added_ns"},
+	} {
+		all := addUp(name, fields, from)
+		out[name] = all[:min(len(all), most)]
+	}
+	if delete(out, "doubt"); doubt != "" && len(out["culprits"].([]any)) == 0 {
+		out["doubt"] = doubt
+	}
+}
+
+// totalOf is how many bytes the shares in the list of this name are of.
+func totalOf(name string, o object) float64 {
+	if bytes := amount(o, "bytes"); bytes > 0 && name != "now" {
+		return bytes
+	}
+	if l := objects(o, name); len(l) > 0 && amount(l[0], "share") > 0 {
+		return max(amount(l[0], "bytes")-amount(l[0], "over"), 0) / amount(l[0], "share")
+	}
+	return 0
+}
+
+// addUp adds up these fields of the items in lists of this name, by the flow, host or service that they are of; the most of the first field come first, a
+// host before its flows. A share is of the bytes of all sinks. What a sink has of a flow besides, which stood below the least of those that it tells,
+// is the bound: over holds what a sink itself says.
+func addUp(name string, fields []string, from []object) []any {
+	by, order, total := map[string]object{}, []string{}, 0.0
+	for _, o := range from {
+		its := totalOf(name, o)
+		total += its
 		for _, c := range objects(o, name) {
-			flow := text(c, "flow")
-			if flow == "" { // a host, in front of its flows
+			kind, of := whose(c)
+			if kind == "" {
 				continue
 			}
-			if _, known := sums[flow]; !known {
-				flows = append(flows, flow)
+			key := kind + " " + of
+			x := by[key]
+			if x == nil {
+				x = object{kind: of}
+				by[key], order = x, append(order, key)
 			}
-			sums[flow] += amount(c, field)
+			for _, f := range fields {
+				v, has := number(c, f)
+				if f == "share" {
+					v *= its
+				}
+				if has {
+					x[f] = amount(x, f) + max(v, 0)
+				}
+			}
 		}
 	}
-	slices.SortFunc(flows, func(a, b string) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), strings.Compare(a, b)) })
-	return flows[:min(len(flows), mostShares)], sums
-}
-
-// culpritsOf are the flows with the most bytes over all, with their share of total. What another sink may have of a flow besides, which stood
-// below the least of those that it tells, is the bound: over holds what a sink itself says.
-func culpritsOf(total float64, from ...object) []any {
-	flows, bytes := byFlow("culprits", "bytes", from...)
-	_, over := byFlow("culprits", "over", from...)
+	slices.SortFunc(order, func(a, b string) int {
+		return cmp.Or(cmp.Compare(amount(by[b], fields[0]), amount(by[a], fields[0])), strings.Compare(b[:1], a[:1]), strings.Compare(a, b))
+	})
 	out := []any{}
-	for _, f := range flows {
-		share := 0.0
-		if total > 0 {
-			share = min(bytes[f]/total, 1)
+	for _, key := range order {
+		x := by[key]
+		for _, f := range fields {
+			switch v, has := number(x, f); {
+			case has && f != "share":
+				x[f] = whole(v)
+			case has && total > 0:
+				x[f] = min(v/total, 1)
+			}
 		}
-		out = append(out, object{"flow": f, "bytes": whole(bytes[f]), "over": whole(over[f]), "share": share})
+		out = append(out, x)
 	}
 	return out
 }
 
-// victimsOf are the flows that waited longest over all.
-func victimsOf(from ...object) []any {
-	flows, added := byFlow("victims", "added_ns", from...)
-	out := []any{}
-	for _, f := range flows {
-		out = append(out, object{"flow": f, "added_ns": whole(added[f])})
+// whose is of whom an item is: of a flow, a host, or what has a name.
+func whose(o object) (kind, of string) {
+	for _, kind := range []string{"flow", "host", "name"} {
+		if of := text(o, kind); of != "" {
+			return kind, of
+		}
 	}
-	return out
+	return "", ""
 }

@@ -94,6 +94,26 @@ func TestEpisodesOfOneTimeAreOne(t *testing.T) {
 	}
 }
 
+// TestWhoFillsItOverAllSinks: hosts and services count by the bytes of the sink that tells of them, a host stands before its flows, and a doubt that one sink
+// has alone is none where another has none.
+func TestWhoFillsItOverAllSinks(t *testing.T) {
+	x := newNetwork(t, 2)
+	evidence := func(bytes int, culprits, more string) string {
+		return fmt.Sprintf(`, "evidence": {"episode": 4, "bytes": %d, "added_ns": 50, "full_ns": 7, "culprits": [%s]%s}`, bytes, culprits, more)
+	}
+	of := func(e string) string {
+		return problems(strings.Replace(problem(1, "queue_congested", "node 202, egress 2, queue 0", begin, ""), `, "evidence": {}`, e, 1))
+	}
+	x.says(0, "/api/v1/problems", of(evidence(900, `{"host": "10.0.0.1", "bytes": 900, "share": 1}, {"flow": "a", "bytes": 90, "share": 0.1}`,
+		`, "hosts": [{"name": "10.0.0.1", "share": 1, "added_ns": 5}], "services": [{"name": "tcp/443", "share": 0.5, "added_ns": 5}], "now": [{"flow": "a", "bytes": 10, "share": 0.5}]`)))
+	x.says(1, "/api/v1/problems", of(evidence(100, "", `, "doubt": "packets of one address alone waited in it", "hosts": [{"name": "10.0.0.1", "share": 0.5, "added_ns": 2}]`)))
+	_, o := x.get("/api/v1/problems")
+	e := inner(objects(o, "items")[0], "evidence")
+	is(t, fmt.Sprint(e["culprits"], e["hosts"], e["services"], e["now"]), "[map[bytes:900 host:10.0.0.1 share:0.9] map[bytes:90 flow:a share:0.09]] [map[added_ns:7 name:10.0.0.1 share:0.95]] "+
+		"[map[added_ns:5 name:tcp/443 share:0.45]] [map[bytes:10 flow:a share:0.5]]")
+	is(t, fmt.Sprint(e["bytes"], e["added_ns"], e["full_ns"], e["doubt"], e["episode"], e["victims"]), "10001007<nil> <nil> <nil>")
+}
+
 // TestOneFlow: the flow as the sink has it that saw it last; a flow that nobody knows is not there, and who was not asked is said.
 func TestOneFlow(t *testing.T) {
 	x := newNetwork(t, 2)

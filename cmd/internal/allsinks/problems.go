@@ -28,6 +28,9 @@ const (
 // againWithin is how long after its end a problem may begin that is the one from before: as a sink has it.
 const againWithin = 5 * time.Minute
 
+// mostCulprits is how many a problem names at most, of each kind.
+const mostCulprits = 5
+
 // mostItems is how many problems an answer has at most.
 const mostItems = 2048
 
@@ -194,14 +197,10 @@ func badness(p object) float64 {
 func joinEvidence(worst *told, all []*told) object {
 	out := copyOf(inner(worst.o, "evidence"))
 	var from []object
-	total := 0.0
 	flows, sinks := []any{}, []any{}
 	for _, t := range all {
 		e := inner(t.o, "evidence")
 		from = append(from, e)
-		if c := objects(e, "culprits"); len(c) > 0 && amount(c[0], "share") > 0 {
-			total += amount(c[0], "bytes") / amount(c[0], "share")
-		}
 		for _, f := range listOf(e, "flows") {
 			if len(flows) < mostShares && !slices.Contains(flows, f) {
 				flows = append(flows, f)
@@ -217,11 +216,11 @@ func joinEvidence(worst *told, all []*told) object {
 		out["flows"] = flows
 	}
 	if len(all) > 1 {
-		if c := culpritsOf(total, from...); len(c) > 0 {
-			out["culprits"] = c[:min(len(c), 5)]
-		}
-		if v := victimsOf(from...); len(v) > 0 {
-			out["victims"] = v[:min(len(v), 5)]
+		who(out, mostCulprits, from...)
+		for k, v := range out { // as a sink leaves out what it has nothing to say of
+			if l, is := v.([]any); is && len(l) == 0 || v == whole(0) {
+				delete(out, k)
+			}
 		}
 		delete(out, "episode") // each sink has another number for it
 	}
