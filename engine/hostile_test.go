@@ -243,6 +243,9 @@ func (h *hostiles) draw(t *testing.T) {
 			continue
 		}
 		orig, s, hops := intgen.Random(h.r)
+		if h.r.IntN(4) == 0 {
+			orig, s, hops = intgen.RandomIFA(h.r)
+		}
 		if f, err := s.Insert(orig, hops); err == nil && len(f) < 1900 {
 			h.kinds = append(h.kinds, f)
 		}

@@ -121,3 +121,47 @@ func TestIFAValuesThatCannotBe(t *testing.T) {
 		}
 	}
 }
+
+// TestIFAInAnotherLayout: a stack that is as long as the one that a template was made of, and is none of Broadcom's: a hop of
+// another namespace, a TTL that rises on the way, a time that cannot be. IFA goes, and every such packet is counted.
+func TestIFAInAnotherLayout(t *testing.T) {
+	const stack, hop = 14 + 20 + 4 + 8 + 4, 32
+	quiet := withIFA(t, plain(1), nil)
+	others := map[string]func(hop []byte){
+		"namespace": func(hop []byte) { hop[0] ^= 0x20 },
+		"TTL":       func(hop []byte) { hop[3] = 250 },
+		"time":      func(hop []byte) { hop[12] |= 0x40 },
+	}
+	for name, change := range others {
+		for _, watched := range []bool{true, false} {
+			for _, portable := range []bool{false, true} {
+				b := newBed(t, func(r *Rules) {
+					r.INT = inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}
+					if !watched {
+						r.Watches = nil
+					}
+				})
+				if portable {
+					b.burst.Fast.Portable()
+				}
+				for range 5 {
+					b.send(quiet, quiet)
+				}
+				for at := range 2 { // of the last hop, any TTL may be
+					other := bytes.Clone(quiet)
+					change(other[stack+at*hop:])
+					b.send(quiet, other, quiet, other)
+				}
+				l := b.Snapshot().Links[0]
+				if n := l.Malformed[inthdr.ReasonLayout]; n != 4 || l.INT[inthdr.IFA] != 18 {
+					t.Errorf("%s, watched %v, portable %v: %d packets in another layout, %d with IFA", name, watched, portable, n, l.INT[inthdr.IFA])
+				}
+				for i, f := range b.host.TX {
+					if !bytes.Equal(f, plain(1)) {
+						t.Fatalf("%s: packet %d: %x", name, i, f)
+					}
+				}
+			}
+		}
+	}
+}

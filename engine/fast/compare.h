@@ -128,10 +128,29 @@ static inline __attribute__((always_inline)) bool same_hops(const struct fast_fl
 #endif
 }
 
-// bits_of is a value of a hop of IFA, all ones where it has none.
+// under_mask is a value of a hop of IFA, zero where it has none; bits_of is all ones then.
+static inline uint32_t under_mask(const struct fast_bits *b, const uint8_t *hop)
+{
+	return (be32(hop + b->at) >> b->shift) & b->mask;
+}
+
 static inline uint32_t bits_of(const struct fast_bits *b, const uint8_t *hop)
 {
-	return b->mask ? (be32(hop + b->at) >> b->shift) & b->mask : UINT32_MAX;
+	return b->mask ? under_mask(b, hop) : UINT32_MAX;
+}
+
+// laid_out tells whether the hops of a packet with IFA are laid out as those that its template was made of: ifa.Layout.fits
+// for Broadcom's, else the same LNS.
+static __attribute__((noinline)) bool laid_out(const struct fast_template *t, const uint8_t *f)
+{
+	const uint8_t *hop = f + t->ifa_stack;
+	uint32_t other = 0, before = 0;
+	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->ifa_len) {
+		const uint32_t ttl = under_mask(&t->ifa_ttl, hop);
+		other |= (under_mask(&t->ifa_lns, hop) ^ t->ifa_name) | under_mask(&t->ifa_never, hop) | (ttl < before);
+		before = ttl;
+	}
+	return !other;
 }
 
 // hops_of_ifa are hops of IFA as those of INT: node, interfaces, latency and queue. Packets with IFA have fast_template.stack
@@ -146,12 +165,12 @@ static inline void store32(uint8_t *p, uint32_t v)
 	memcpy(p, &v, sizeof v);
 }
 
-// translate is ifa.Values.Put for each hop, and tells whether a latency cannot be.
+// translate is ifa.Values.Put for each hop, and tells whether a latency cannot be, or hops are laid out in another way.
 static __attribute__((noinline)) bool translate(const struct fast_template *t, const uint8_t *f, struct hops_of_ifa *out)
 {
 	const uint8_t *hop = f + t->ifa_stack;
 	uint8_t *to = out->hops;
-	bool odd = false;
+	bool odd = !laid_out(t, f);
 	memset(out->before, 0, sizeof out->before);
 	for (uint32_t i = 0; i < t->all_hops && i < 16; i++, hop += t->ifa_len, to += 16) {
 		const uint32_t latency = bits_of(&t->ifa_latency, hop), occupancy = bits_of(&t->ifa_occupancy, hop);
@@ -476,34 +495,38 @@ static inline __attribute__((always_inline)) bool no_event(const struct fast_sta
 	return !p->link || (likely(!t->narrow) && (likely(links_known(b, t, f, s->tick)) || !t->links || find_links(s, b, t, p, f)));
 }
 
-// no_event_of_ifa is no_event for a packet with IFA. Without more, its hops are compared where they stand.
+// no_event_of_ifa is no_event for a packet with IFA. Without more, its hops are compared where they stand, from the source
+// on: then TTLs must not rise, as laid_out has it, and lane 0 has what laid_out compares besides.
 static inline __attribute__((always_inline)) bool no_event_of_ifa(const struct fast_state *s, const struct fast_template *t, const struct limits *l, const struct fast_flow *w, const uint8_t *f, const bool more)
 {
 #ifdef FAST_AVX2
 	if (!more) {
 		const struct fast_policy *p = l->policy;
-		const uint8_t *hop = f + t->ifa_stack;
-		const uint32_t step = t->ifa_len;
-		int64_t at = t->known;
-		const uint8_t *end = (const uint8_t *)w->hops - at;
-		const __m128i front = _mm_loadu_si128((const __m128i *)t->ifa_lanes[0]), back = _mm_loadu_si128((const __m128i *)t->ifa_lanes[1]);
-		const __m128i mask = _mm_loadu_si128((const __m128i *)t->ifa_mask);
-		__m128i worst = l->limit, all = _mm_setzero_si128();
+		const uint8_t *hop = f + t->ifa_last, *known = (const uint8_t *)w->hops;
+		const size_t step = t->ifa_len, word = t->ifa_word;
+		int64_t at = t->ifa_known;
+		const __m128i order = _mm_loadu_si128((const __m128i *)t->ifa_lanes), mask = _mm_loadu_si128((const __m128i *)t->ifa_mask);
+		const __m128i add = _mm_add_epi32(l->add, _mm_loadu_si128((const __m128i *)t->ifa_add));
+		__m128i worst = l->limit, all = _mm_setzero_si128(), rise = _mm_setzero_si128();
+		__m128i raw = _mm_loadu_si128((const __m128i *)hop);
+		goto first;
 		do {
-			__m128i x = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)hop), front);
-			x = _mm_and_si128(_mm_or_si128(x, _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(hop + 4)), back)), mask);
-			hop += step;
+			raw = _mm_loadu_si128((const __m128i *)hop);
+			rise = _mm_or_si128(rise, _mm_subs_epu8(raw, _mm_loadu_si128((const __m128i *)(hop + step))));
+		first:;
+			__m128i x = _mm_and_si128(_mm_shuffle_epi8(_mm_insert_epi32(raw, (int)load32(hop + word), 1), order), mask);
+			hop -= step;
 			all = _mm_add_epi64(all, x);
-			x = _mm_add_epi32(_mm_sub_epi32(x, _mm_loadu_si128((const __m128i *)(end + at))), l->add);
+			x = _mm_add_epi32(_mm_sub_epi32(x, _mm_loadu_si128((const __m128i *)(known + at))), add);
 			worst = _mm_max_epu32(worst, x);
 			in_vector(worst);
-			at += sizeof w->hops[0];
-		} while (at < 0);
-		worst = _mm_xor_si128(worst, l->limit);
+			at -= sizeof w->hops[0];
+		} while (at >= 0);
+		worst = _mm_or_si128(_mm_xor_si128(worst, l->limit), _mm_and_si128(rise, _mm_loadu_si128((const __m128i *)t->ifa_falls)));
 		if (!_mm_testz_si128(worst, worst))
 			return false;
 		const uint64_t sum = (uint64_t)_mm_extract_epi64(all, 1);
-		return sum <= p->most_together && sum - w->end_ref + p->end <= p->end_twice; // else the general path asks
+		return sum <= t->ifa_longest && sum <= p->most_together && sum - w->end_ref + p->end <= p->end_twice; // else the general path asks
 	}
 #endif
 	struct hops_of_ifa room;

@@ -164,7 +164,7 @@ struct fast_template {
 	struct fast_sum sum[FAST_SUMS];
 	struct fast_edit edit[FAST_EDITS];
 	// For the general path.
-	uint8_t sound;      // nothing is wrong with such packets, and they are to be forwarded
+	uint8_t sound;      // 1: nothing is wrong with such packets, and they are to be forwarded; 2: if laid_out says so, too
 	uint8_t pad;
 	uint8_t facts;      // facts_of can tell them
 	uint8_t inside;     // the flow is inside of a tunnel
@@ -185,10 +185,16 @@ struct fast_template {
 	uint16_t ifa_patches; // of patch
 	uint16_t ifa_second;  // where the second part begins
 	uint16_t ifa_stack, ifa_len; // where the hops stand, and the bytes of one
-	uint32_t ifa_longest;        // residence time that can be
+	uint16_t ifa_last, ifa_word; // where the last hop stands; which word of a hop lanes have in place of its second
+	int32_t ifa_known;           // bytes of as many fast_hop as its hops but one
+	uint32_t ifa_name;           // what is at ifa_lns in all hops
+	uint64_t ifa_longest;        // residence time that can be
 	struct fast_bits ifa_node, ifa_ingress, ifa_egress, ifa_latency, ifa_queue, ifa_occupancy;
-	uint8_t ifa_lanes[2][16]; // as lanes, of the 16 bytes that a hop begins with, and of those from 4 on
-	uint8_t ifa_mask[16];     // of both together
+	struct fast_bits ifa_lns, ifa_ttl, ifa_never; // what tells whether hops are laid out so: see laid_out
+	uint8_t ifa_lanes[16]; // as lanes, of the 16 bytes that a hop begins with; bits that are the same in all stand in lane 0, too
+	uint8_t ifa_mask[16];  // of lanes
+	uint32_t ifa_add[4];   // makes lane 0 the node alone
+	uint8_t ifa_falls[16]; // mask of the TTL in the bytes that a hop begins with
 };
 
 // Flags of a path, beside the number of its hops (flows.Flow.PathHops).

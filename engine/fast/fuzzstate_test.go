@@ -21,7 +21,7 @@ func TestFuzzState(t *testing.T) {
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	for m := intgen.Marking(0); m <= intgen.ByGeneve; m++ {
+	for m := intgen.Marking(0); m <= intgen.ByIFA; m++ {
 		r := rand.New(rand.NewPCG(1, uint64(m)))
 		w := newWorld(t, anyMarking(m, false), everyEvent(), true)
 		sources := newSources(r, 24, m)

@@ -29,7 +29,6 @@ func (m *draft) castIFA(p *Parsed) bool {
 	if l.Proto == packet.ProtoTCP {
 		m.tcp(l)
 	}
-	m.same(int(i.Stack)-1, 0xff)
 	m.checkLength(l, false)
 	m.endLengths()
 	m.sumOfIP(l, m.restoreIP(l, i))
@@ -46,10 +45,11 @@ func (m *draft) castIFA(p *Parsed) bool {
 func (m *draft) ifaHops(i *inthdr.Info, p *Parsed) {
 	t, x := &m.t, p.IFA
 	const inC = ifa.INTHopLen
-	t.ifa, t.types, t.ifaStack, t.ifaLen, t.ifaLongest, t.ifaSecond = 1, oneIFA, i.Stack, uint16(x.Len), p.Longest, i.Second
-	t.common, t.sound, t.stack, t.hopLen, t.hops, t.allHops = 1, 1, 32, inC, uint32(i.Hops), i.Hops
+	t.ifa, t.types, t.ifaStack, t.ifaLen, t.ifaLongest, t.ifaSecond = 1, oneIFA, i.Stack, uint16(x.Len), uint64(p.Longest), i.Second
+	t.common, t.sound, t.stack, t.hopLen, t.hops, t.allHops = 1, 2, 32, inC, uint32(i.Hops), i.Hops
 	t.path, t.latency, t.queue = event.PathHops(int(i.Hops), p.Layout), uint8(p.Layout.HopLatency), uint8(p.Layout.Queue)
 	t.known = -int32(i.Hops) * int32(unsafe.Sizeof(flows.Hop{}))
+	t.ifaLast, t.ifaKnown = i.Stack+(i.Hops-1)*uint16(x.Len), -t.known-int32(unsafe.Sizeof(flows.Hop{}))
 	for f, at := range map[ifa.Field]*bitsAt{
 		ifa.DeviceID: &t.ifaNode, ifa.IngressPort: &t.ifaIngress, ifa.EgressPort: &t.ifaEgress, ifa.ResidenceTime: &t.ifaLatency,
 		ifa.Queue: &t.ifaQueue, ifa.Occupancy: &t.ifaOccupancy,
@@ -58,10 +58,34 @@ func (m *draft) ifaHops(i *inthdr.Info, p *Parsed) {
 	}
 	m.refuse(t.ifaNode.mask == 0 || t.ifaLatency.mask == 0 || t.ifaIngress.mask == 0 || t.ifaEgress.mask == 0 ||
 		t.ifaIngress.mask > 0xffff || t.ifaEgress.mask > 0xffff || t.ifaQueue.mask > 0xff)
+	same := m.sameLayout(i, x)
 	t.hopWords()
-	m.ifaWords(x)
-	m.need(int(i.Stack) + (int(i.Hops)-1)*x.Len + 20)
+	m.need(int(t.ifaLast) + max(x.Len, len(t.ifaLanes)))
 	t.inFlow = uint64(t.path|ifaPath) << pathHops
+	if !m.ifaWords(x, same) { // C translates them
+		t.known, t.inFlow = 0, noHops<<pathHops
+	}
+}
+
+// sameLayout says what hops that are laid out in this way have in common, and how many of their first bits are the same in all:
+// where hops tell their layout, four.
+func (m *draft) sameLayout(i *inthdr.Info, x *ifa.Layout) (bits int) {
+	t := &m.t
+	if i.GNS != ifa.GNSByHop {
+		return 0
+	}
+	const lns = 4
+	name := m.b[i.Stack] >> lns
+	for k := range int(i.Hops) {
+		m.refuse(m.b[int(i.Stack)+k*x.Len]>>lns != name)
+	}
+	t.ifaLNS, t.ifaName = m.bitsOf(ifa.Bits{At: 0, Width: lns}, x.Len), uint32(name)
+	if x.Guessed {
+		t.ifaTTL = m.bitsOf(x.Fields[ifa.TTL], x.Len)
+		t.ifaNever = m.bitsOf(x.NoTime(), x.Len)
+		t.ifaFalls[x.Fields[ifa.TTL].At/8] = 0xff
+	}
+	return lns
 }
 
 // ifaPath is FAST_IFA among the hops of a path.
@@ -80,34 +104,62 @@ func (m *draft) bitsOf(f ifa.Bits, n int) (b bitsAt) {
 	return b
 }
 
-// ifaWords says which bytes of a hop are what lanes has of one of INT: all end with a byte, within the first 20.
-func (m *draft) ifaWords(x *ifa.Layout) {
-	t := &m.t
-	for k := range t.ifaLanes {
-		for n := range t.ifaLanes[k] {
-			t.ifaLanes[k][n] = noByte
-		}
+// ifaWords says which bytes of a hop are what lanes has of one of INT, from the first 16 on: in place of the second word,
+// another one may stand there. The first so many bits of a hop, and those of a time that cannot be, are compared with the
+// node, in bits that no node id needs. It returns false where bytes stand otherwise: fields must end with one.
+func (m *draft) ifaWords(x *ifa.Layout, same int) bool {
+	const (
+		word   = 4
+		second = 1
+	)
+	t, ok, other := &m.t, true, -1
+	for n := range t.ifaLanes {
+		t.ifaLanes[n] = noByte
 	}
-	put := func(f ifa.Bits, lane, size int, number bool) {
-		if m.refuse((f.At+f.Width)%8 != 0 || int(f.At+f.Width) > 20*8) {
-			for k := range (int(f.Width) + 7) / 8 { // from the last byte on
-				from, to := int(f.At+f.Width)/8-1-k, lane+size-1-k
-				if number {
-					to = lane + k
-				}
-				if from < 16 {
-					t.ifaLanes[0][to] = uint8(from)
-				} else {
-					t.ifaLanes[1][to] = uint8(from - 4)
-				}
-				t.ifaMask[to] = uint8(1<<min(int(f.Width)-8*k, 8) - 1)
+	put := func(from, to int, mask uint8) {
+		at := from
+		if w := from / word; w == second || w > 3 {
+			ok, other = ok && (other < 0 || other == w), w
+			at = second*word + from%word
+		}
+		t.ifaLanes[to], t.ifaMask[to] = uint8(at), mask
+	}
+	field := func(f ifa.Bits, lane, size int, number bool) {
+		ok = ok && (f.At+f.Width)%8 == 0
+		for k := range (int(f.Width) + 7) / 8 { // from the last byte on
+			to := lane + size - 1 - k
+			if number {
+				to = lane + k
 			}
+			put(int(f.At+f.Width)/8-1-k, to, uint8(1<<min(int(f.Width)-8*k, 8)-1))
 		}
 	}
-	put(x.Fields[ifa.DeviceID], 0, 4, false)
-	put(x.Fields[ifa.IngressPort], 4, 2, false)
-	put(x.Fields[ifa.EgressPort], 6, 2, false)
-	put(x.Fields[ifa.ResidenceTime], 8, 4, true)
+	node := x.Fields[ifa.DeviceID]
+	field(node, 0, word, false)
+	field(x.Fields[ifa.IngressPort], 4, 2, false)
+	field(x.Fields[ifa.EgressPort], 6, 2, false)
+	field(x.Fields[ifa.ResidenceTime], 8, 4, true)
+	if same > 0 {
+		beside := int(node.At) == same
+		if free := node.Width <= 24; beside {
+			to := word - int(node.Width+node.At)/8
+			t.ifaMask[to] |= 0xf0
+			t.ifaAdd[0] = -(uint32(t.ifaName) << (8*to + 4))
+			if x.Guessed {
+				ok = ok && free
+				put(int(x.NoTime().At)/8, 0, 0xc0)
+			}
+		} else {
+			ok = ok && free && !x.Guessed
+			put(0, 0, 0xf0)
+			t.ifaAdd[0] = -(uint32(t.ifaName) << 4)
+		}
+	}
+	t.ifaWord = second * word
+	if other >= 0 {
+		t.ifaWord = uint16(other) * word
+	}
+	return ok
 }
 
 // planIFA makes the patches those of a packet with two parts.

@@ -332,6 +332,12 @@ static inline void take_in(struct fast_flow *w, const struct fast_template *t, c
 		shift_windows(w, t->all_hops);
 }
 
+// is_sound tells whether a packet of a template of IFA has such hops.
+static __attribute__((noinline)) bool is_sound(const struct fast_template *t, const struct fast_mbuf *m)
+{
+	return t->sound == 2 && laid_out(t, m->buf_addr + m->data_off);
+}
+
 // pass_packets is fast_pass from packet j on; it returns how far it came. The compiler makes four loops of it. Without ifa it
 // ends at the first packet with IFA.
 // more: a watch asks for more than paths and latencies of hops, or for facts; nodes have a unit of latency; packets
@@ -359,7 +365,7 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 		const struct fast_template *t = &s->templates[s->template[j]];
 		in_register(t);
 		if (unlikely(w == NULL)) { // the table has no room for it: there is nothing that it could be news to
-			if (!t->sound)
+			if (t->sound != 1 && !is_sound(t, vec[s->at[j]]))
 				goto alone;
 			s->flowless |= UINT64_C(1) << j;
 			continue;
@@ -508,6 +514,25 @@ uint32_t fast_strip_frame(const struct fast_template *t, uint8_t *frame, uint32_
 	return m.data_off;
 }
 
+// strip_or_defer is strip_unwatched where no template alone says that all packets are sound.
+static __attribute__((noinline)) void strip_or_defer(struct fast_state *s, uint64_t types)
+{
+	const uint32_t n = s->ints;
+	bool sound = s->strip;
+	for (uint32_t j = 0; sound && j < n; j++) {
+		const struct fast_template *t = &s->templates[s->template[j]];
+		sound = t->sound == 1 || is_sound(t, ((struct fast_mbuf *const *)s->vec)[s->at[j]]);
+	}
+	if (sound) {
+		s->types = types;
+		fast_strip(s, UINT64_MAX >> (FAST_BURST - n));
+		return;
+	}
+	for (uint32_t j = 0; j < n; j++)
+		s->deferred_at[j] = (uint8_t)j;
+	s->deferred = n;
+}
+
 // strip_unwatched takes INT out of all packets, where nobody asks for their flows; it defers all where one
 // is not sound, or where they keep their INT.
 static __attribute__((noinline)) void strip_unwatched(struct fast_state *s)
@@ -520,14 +545,12 @@ static __attribute__((noinline)) void strip_unwatched(struct fast_state *s)
 		sound &= t->sound;
 		types += t->types;
 	}
-	if (sound) {
-		s->types = types;
-		fast_strip(s, UINT64_MAX >> (FAST_BURST - n));
+	if (!sound) {
+		strip_or_defer(s, types);
 		return;
 	}
-	for (uint32_t j = 0; j < n; j++)
-		s->deferred_at[j] = (uint8_t)j;
-	s->deferred = n;
+	s->types = types;
+	fast_strip(s, UINT64_MAX >> (FAST_BURST - n));
 }
 
 // fast_receive is all of it, as far as it goes without Go: what is unknown has to be

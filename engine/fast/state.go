@@ -147,7 +147,7 @@ type Template struct {
 	edit    [maxEdits]edit
 
 	// For the general path.
-	sound      uint8 // nothing is wrong with such packets, and they are to be forwarded
+	sound      uint8 // 1: nothing is wrong with such packets, and they are to be forwarded; 2: if C finds their hops laid out so, too
 	_          uint8
 	facts      uint8  // factsOf can tell them
 	inside     uint8  // the flow is inside of a tunnel
@@ -171,15 +171,24 @@ type Template struct {
 	ifaSecond    uint16 // where the second part begins
 	ifaStack     uint16 // where the hops stand
 	ifaLen       uint16 // bytes of one
-	ifaLongest   uint32 // residence time that can be
+	ifaLast      uint16 // where the last one stands
+	ifaWord      uint16 // which word of a hop lanes have in place of its second
+	ifaKnown     int32  // bytes of as many flows.Hop as its hops but one
+	ifaName      uint32 // what is at ifaLNS in all hops
+	ifaLongest   uint64 // residence time that can be
 	ifaNode      bitsAt
 	ifaIngress   bitsAt
 	ifaEgress    bitsAt
 	ifaLatency   bitsAt
 	ifaQueue     bitsAt
 	ifaOccupancy bitsAt
-	ifaLanes     [2][16]uint8 // as lanes, of the 16 bytes that a hop begins with, and of those from 4 on
-	ifaMask      [16]uint8    // of both together
+	ifaLNS       bitsAt
+	ifaTTL       bitsAt
+	ifaNever     bitsAt    // is zero in all hops
+	ifaLanes     [16]uint8 // as lanes, of the 16 bytes that a hop begins with; bits that are the same in all stand in lane 0, too
+	ifaMask      [16]uint8 // of lanes
+	ifaAdd       [4]uint32 // makes lane 0 the node alone
+	ifaFalls     [16]uint8 // mask of the TTL in the bytes that a hop begins with
 }
 
 // bitsAt are bits of a hop: four bytes from at on as a number, less its last bits, under mask.

@@ -10,6 +10,7 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
+	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 )
@@ -30,6 +31,8 @@ func anyMarking(m intgen.Marking, before bool) inthdr.Config {
 		c.DSCP = []inthdr.DSCP{{Value: 23, Mask: 63}}
 	case intgen.ByProbeMarker:
 		c.ProbeMarker = &marker
+	case intgen.ByIFA:
+		c.IFA = &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}
 	}
 	return c
 }
@@ -63,7 +66,10 @@ type source struct {
 func newSources(r *rand.Rand, n int, m intgen.Marking) (all []*source) {
 	for len(all) < n {
 		orig, s, hops := intgen.Random(r)
-		if r.IntN(4) > 0 {
+		if m == intgen.ByIFA && r.IntN(4) > 0 {
+			orig, s, hops = intgen.RandomIFA(r)
+		}
+		if s.Marking != intgen.ByIFA && r.IntN(4) > 0 {
 			s.Type, s.ThenDestination, s.DomainID, s.DSInstruction, s.SourceOnly, s.DomainPerHop = intgen.TypeMD, false, 0, 0, nil, 0
 			s.Bitmap, s.Discard, s.HopExceeded, s.MTUExceeded = []uint16{0xf100, 0xe000, 0xfd00}[r.IntN(3)], false, false, false
 			switch r.IntN(4) {
@@ -169,7 +175,7 @@ func hostile(r *rand.Rand, f []byte) (frame []byte, pktLen int) {
 // TestTwins: C and Go do the same to the byte with random and hostile bursts of every shape,
 // whose packets end where memory ends; and INT is gone from packets that were not damaged.
 func TestTwins(t *testing.T) {
-	for m := intgen.Marking(0); m <= intgen.ByGeneve; m++ {
+	for m := intgen.Marking(0); m <= intgen.ByIFA; m++ {
 		t.Run(fmt.Sprint("marking ", m), func(t *testing.T) {
 			passed, stored := 0, 0
 			for seed := range uint64(8) {

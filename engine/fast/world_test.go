@@ -186,6 +186,7 @@ func (w *world) parse(j uint8) bool {
 		want := bytes.Clone(f)
 		want = want[strip.Strip(want, &l, &i, &o):]
 		k := Parsed{Frame: f, PktLen: m.PktLen(), Layers: &l, Info: &i, Layout: w.locator.Layout(&i), Outers: &o}
+		k.IFA, k.Longest = w.locator.IFALayout(f, &i)
 		k.NumberAt, k.NumberLen = w.locator.Place(&i, inthdr.Sequence)
 		if w.MayStore() && w.Store(&k, want) {
 			w.stored++
@@ -210,6 +211,7 @@ func (w *world) deferredOne(now int64, j uint8, fresh bool) {
 	var o inthdr.Outers
 	f := m.Bytes()
 	w.Fill(w.Template[j], f, m.PktLen(), &l, &i, &o)
+	w.locator.Again(f, &i)
 	flow.Count(i.Size)
 	if t := &w.templates[w.Template[j]]; w.asks.Asks != 0 && t.sound != 0 {
 		flow.Facts = t.factsOf(w.State, f)
@@ -219,8 +221,9 @@ func (w *world) deferredOne(now int64, j uint8, fresh bool) {
 		return
 	}
 	number, bits := w.locator.Sequence(f, &i)
+	h := w.locator.Hops(f, &i)
 	w.detector.Packet(now, flow, fresh, int(flow.Watch), &event.Observation{
-		Frame: f, Info: &i, FlowHash: w.Hashes[j], Common: i.Common, Layout: w.locator.Layout(&i), Sequence: number, SequenceBits: bits,
+		Frame: h.Frame, Info: h.Info, FlowHash: w.Hashes[j], Common: i.Common, Layout: w.locator.Layout(&i), Sequence: number, SequenceBits: bits,
 	})
 }
 

@@ -37,6 +37,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
+// value is a value of a hop of IFA.
+static uint32_t value(const struct fast_bits *b, const uint8_t *hop)
+{
+	uint32_t v;
+	memcpy(&v, hop + b->at, sizeof v);
+	return b->mask ? __builtin_bswap32(v) >> b->shift & b->mask : UINT32_MAX;
+}
+
 // settle makes the flow of packet j known, with its hops as its references.
 // Some have windows, some number their packets, some have other facts than the packet.
 static void settle(struct fast_flow *flows, struct fast_bucket *buckets, struct fast_loss *losses, uint32_t j)
@@ -49,14 +57,19 @@ static void settle(struct fast_flow *flows, struct fast_bucket *buckets, struct 
 	w->bound = state->generation | watch << 16 | (uint32_t)view->policies[watch].flags << 24;
 	w->next_refresh = state->refresh + 1;
 	if (t->common) {
-		const uint8_t *hop = m->buf_addr + m->data_off + t->stack;
+		const uint8_t *hop = m->buf_addr + m->data_off + (t->ifa ? t->ifa_stack : t->stack);
 		uint32_t sum = 0;
 		w->path_hops = (uint8_t)t->all_hops;
-		for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len) {
+		for (uint32_t i = 0; i < t->all_hops; i++, hop += t->ifa ? t->ifa_len : t->hop_len) {
 			uint32_t latency;
 			memcpy(&w->hops[i], hop, 8);
 			memcpy(&latency, hop + 8, 4);
 			w->hops[i].ref = __builtin_bswap32(latency);
+			if (t->ifa) {
+				w->hops[i].node = __builtin_bswap32(value(&t->ifa_node, hop));
+				w->hops[i].interfaces = __builtin_bswap32(value(&t->ifa_ingress, hop) << 16 | value(&t->ifa_egress, hop));
+				w->hops[i].ref = value(&t->ifa_latency, hop);
+			}
 			sum += w->hops[i].ref;
 		}
 		w->end_ref = sum;

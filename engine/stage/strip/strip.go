@@ -73,7 +73,9 @@ func (s *Stage) Unwatched(b *burst.Burst) {
 	n, others := f.Len(), 0
 	for j, i := range f.At[:n] {
 		info := &b.Info[i&(mbuf.MaxBurst-1)]
-		if at := f.Template[j&(mbuf.MaxBurst-1)]; at != fast.None {
+		if at := f.Template[j&(mbuf.MaxBurst-1)]; at != fast.None && f.Info(at).Type == inthdr.IFA {
+			b.Complete(uint8(j)) // it tells itself whether its hops have a layout
+		} else if at != fast.None {
 			info = f.Info(at)
 		}
 		b.Link.Counters.CountFlags(info)

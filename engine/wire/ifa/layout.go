@@ -58,11 +58,13 @@ func (f Bits) of(hop []byte) uint32 {
 
 // Layout is how a hop is laid out.
 type Layout struct {
-	Name   string
-	GNS    uint8
-	LNS    int // of GNSByHop; AnyLNS: all that have no layout of their own
-	Len    int // bytes
-	Fields [NumFields]Bits
+	Name string
+	GNS  uint8
+	LNS  int // of GNSByHop; AnyLNS: all that have no layout of their own
+	Len  int // bytes
+	// Guessed: hops of this layout are such as fits says. No configuration has it.
+	Guessed bool
+	Fields  [NumFields]Bits
 }
 
 // GNSByHop is the global namespace in which each hop says by its LNS how it is laid out. AnyLNS is a layout of all of these.
@@ -102,6 +104,7 @@ var broadcom = func() (all [3]Layout) {
 		opaque uint16
 	}{{"broadcom-32", 96}, {"broadcom-28", 64}, {"broadcom-20", 0}} {
 		all[i], _ = NewLayout(x.name, GNSByHop, AnyLNS, append(front[:len(front):len(front)], Part{Opaque, x.opaque}))
+		all[i].Guessed = true
 	}
 	return all
 }()
@@ -180,12 +183,15 @@ func (s Stack) asBroadcom() (Stack, uint8, bool) {
 	return s, s.b[0] >> 4, false
 }
 
-// fits tells whether all hops have one LNS, times of day, and TTLs that go down on the way.
+// NoTime are the bits of a time in nanoseconds that no part of a second has.
+func (l *Layout) NoTime() Bits { return Bits{l.Fields[RxNanoseconds].At, 2} }
+
+// fits tells whether all hops have one LNS, times that can be parts of a second, and TTLs that do not rise on the way.
 func (l *Layout) fits(b []byte) bool {
 	lns, ttl := b[0]>>4, uint32(0)
 	for ; len(b) >= l.Len; b = b[l.Len:] {
 		now := l.Fields[TTL].of(b)
-		if b[0]>>4 != lns || now < ttl || l.Fields[RxNanoseconds].of(b) >= 1e9 {
+		if b[0]>>4 != lns || now < ttl || l.NoTime().of(b) != 0 {
 			return false
 		}
 		ttl = now
@@ -196,10 +202,17 @@ func (l *Layout) fits(b []byte) bool {
 // Len is the number of hops.
 func (s *Stack) Len() int { return s.number }
 
-// Uniform is the layout of all hops, where all have one.
+// Uniform is the layout of all hops, where all have one that a stack of this length has, whatever its hops say.
 func (s *Stack) Uniform() *Layout {
 	if s.plain != nil {
-		return s.plain
+		for i := range broadcom {
+			if l := &broadcom[i]; len(s.b)%l.Len == 0 {
+				if l != s.plain {
+					return nil
+				}
+				return l
+			}
+		}
 	}
 	var l *Layout
 	for rest := s.b; len(rest) > 0; rest = rest[l.Len:] {
