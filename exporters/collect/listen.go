@@ -263,7 +263,8 @@ func (c *Collector) keepState(exact bool) error {
 }
 
 // resume goes on with the numbers that the log of an earlier process has, and those that it wrote: the file
-// knows the streams whose packets are no longer in the log.
+// knows the streams whose packets are no longer in the log, and when packets of the others came, ten seconds ago at most. Others are asked
+// about what is missing since then.
 func (c *Collector) resume() (missing []streams.Gap) {
 	states, missing, exact := c.o.Spool.States()
 	f, err := c.readState()
@@ -285,6 +286,9 @@ func (c *Collector) resume() (missing []streams.Gap) {
 			}
 			if old, ok := by[k]; !ok || st.Replaces(&old) {
 				st.Pace = max(st.Pace, old.Pace)
+				if st.Seen = max(st.Seen, old.Seen); st.Seen == 0 && st.Instance == 0 { // it began after the file was written
+					st.Seen = st.Start
+				}
 				by[k] = st
 			}
 		}

@@ -3,6 +3,7 @@ package collect
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -263,5 +264,43 @@ func TestStopReadsTheSocketsEmpty(t *testing.T) {
 	}
 	if l := c.Snapshot().Listens[0]; l.Packets != packets {
 		t.Errorf("%d of %d packets are received", l.Packets, packets)
+	}
+}
+
+// TestResumedStreamsKnowWhen: of a process that was killed, the log has the numbers and the file when packets came. What is missing when
+// the next process begins came to another collector since then, not since that process began.
+func TestResumedStreamsKnowWhen(t *testing.T) {
+	_, where, _, _ := start(t, "127.0.0.1:0", "")
+	dir := t.TempDir()
+	state := filepath.Join(dir, "streams.json")
+	s, err := spool.Open(spool.Options{Directory: dir, Size: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now().Add(-time.Minute).UnixNano()
+	seen := began + 50e9
+	for n := range uint32(20) {
+		e := entryOf(n, 1)
+		e.From, e.To, e.Start, e.Received = netip.MustParseAddrPort("127.0.0.1:9"), netip.MustParseAddrPort(where), began, seen
+		s.Append([]spool.Entry{e})
+	}
+	s.Close()
+	for _, kept := range []int64{seen, 0} { // 0: the stream is younger than the file
+		want := began
+		os.Remove(state)
+		if kept > 0 {
+			want = kept
+			os.WriteFile(state, fmt.Appendf(nil, `{"version":1,"streams":[{"exporter":"127.0.0.1","collector":%q,"node_id":3,"hw_id":5,"version":2,"start":%d,"next":10,"seen":%d}]}`, where, began, seen), 0o600)
+		}
+		s, err := spool.Open(spool.Options{Directory: dir, Size: 1 << 30})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, _ := collectorBed(t, Options{Spool: s, State: state, Listens: []Listen{{Address: where, Sockets: 1, Buffer: 1 << 20, Streams: 10}}}, 0, NamedOutput{"out", &slowOutput{full: true}})
+		if all := c.listens[0].streams.States(); len(all) != 1 || all[0].Next != 20 || all[0].Seen != want {
+			t.Errorf("%+v, want 20 and %d", all, want)
+		}
+		c.Stop()
+		s.Close()
 	}
 }
