@@ -338,10 +338,14 @@ func gapNote(g streams.Gap) spool.Notice {
 	return spool.Notice{Type: record.Gap, First: g.First, Last: g.Last, Count: g.Count()}
 }
 
-// tell makes a stats record of every stream whose counts have changed.
+// tell makes a stats record of every stream whose counts have changed, and tells of clocks that are far from this machine's.
 func (c *Collector) tell() {
 	c.pushNotes(func(l *listen, add addNote) {
 		for _, s := range l.streams.Sorted() {
+			if s.Behind.Wrong() {
+				c.log.Say("the clock of a sink is not that of this machine: questions about the last hour may leave out its records; have both use NTP or PTP",
+					"listen", l.Name, "exporter", s.Exporter, "node_id", s.Node, "hw_id", s.HwID, "behind", time.Duration(s.Behind.Get()).Round(time.Second))
+			}
 			if d := since(s); d != (record.StreamStats{}) {
 				add(s.Key, s.Start(), spool.Notice{Type: record.Stats, Stats: d})
 			}

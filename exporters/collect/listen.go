@@ -208,7 +208,9 @@ func (c *Collector) deliver(l *listen, m *maker, taken []incoming, gaps []stream
 		}
 		if m.packet(b, e, formats) == 0 {
 			bad = append(bad, in)
+			continue
 		}
+		in.stream.Behind.Set(m.behind)
 	}
 	m.seal(b)
 	defer b.release()

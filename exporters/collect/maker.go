@@ -29,6 +29,7 @@ type maker struct {
 	origin  record.Origin
 	batch   *Batch
 	formats uint8
+	behind  int64 // how long before its receipt the latest record is, nanoseconds
 	yield   func(*record.Record)
 	growth  float64 // estimate: bytes of memory that a batch takes for a byte of report packets
 }
@@ -71,6 +72,7 @@ func (m *maker) add(r *record.Record) {
 	if m.observe != nil {
 		m.observe(r)
 	}
+	m.behind = r.Received - r.Time
 	m.batch.add(r, m.formats)
 }
 

@@ -27,6 +27,7 @@ func (fewDecoder) Records(p []byte, o *record.Origin, yield func(*record.Record)
 	for i := range p[8] {
 		r.Reset(record.Report)
 		r.Exporter, r.Received, r.Start, r.Sequence, r.Index = o.Exporter, o.Received, o.Start, o.Sequence, uint16(i)
+		r.Time = o.Received
 		r.NodeID, r.Known = binary.BigEndian.Uint32(p[4:]), record.KnownNode
 		yield(&r)
 	}

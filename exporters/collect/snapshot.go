@@ -39,6 +39,7 @@ type ListenSnapshot struct {
 type StreamSnapshot struct {
 	streams.Key
 	streams.Counts
+	Behind time.Duration // see streams.Behind
 }
 
 // OutputSnapshot has the counters of one output.
@@ -69,7 +70,7 @@ func (c *Collector) Snapshot() Snapshot {
 			ls.Buffer = l.sockets[0].buffer
 		}
 		for _, st := range l.streams.Sorted() {
-			ls.Streams = append(ls.Streams, StreamSnapshot{st.Key, st.Counts})
+			ls.Streams = append(ls.Streams, StreamSnapshot{st.Key, st.Counts, time.Duration(st.Behind.Get())})
 		}
 		s.Listens = append(s.Listens, ls)
 	}

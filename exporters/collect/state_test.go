@@ -304,3 +304,44 @@ func TestResumedStreamsKnowWhen(t *testing.T) {
 		s.Close()
 	}
 }
+
+// clockDecoder has one record a packet, of a sink whose clock is behind by so much.
+type clockDecoder struct{ behind *time.Duration }
+
+func (d clockDecoder) Records(packet []byte, o *record.Origin, yield func(*record.Record)) (int, error) {
+	yield(&record.Record{Version: record.Version20, Received: o.Received, Time: o.Received - int64(*d.behind)})
+	return 1, nil
+}
+
+// TestWrongClock: the records of a sink whose clock is wrong stand where nobody looks for them. The log says so once, and again when it was
+// right meanwhile; the counters say by how much.
+func TestWrongClock(t *testing.T) {
+	behind := 2 * time.Millisecond
+	c, said := collectorBed(t, Options{
+		Decoder: func() Decoder { return clockDecoder{&behind} },
+		Listens: []Listen{{Address: "127.0.0.1:0", Sockets: 1, Buffer: 1 << 20, Streams: 10}},
+	}, 0, NamedOutput{"out", &slowOutput{full: true}})
+	defer c.Stop()
+	number := uint32(0)
+	for _, step := range []struct {
+		behind time.Duration
+		want   string
+	}{{2 * time.Millisecond, ""}, {3 * time.Hour, "behind=3h0m0s"}, {3 * time.Hour, ""}, {0, ""}, {-2 * time.Minute, "behind=-2m0s"}} {
+		behind = step.behind
+		number++
+		conn, err := net.Dial("udp", c.Addresses()[0].String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.Write(entryOf(number, 1).Payload)
+		conn.Close()
+		until(t, "the packet is taken", func() bool { return c.Snapshot().Listens[0].Packets == uint64(number) })
+		c.tell()
+		if got := c.Snapshot().Listens[0].Streams[0].Behind; (got - step.behind).Abs() > time.Second {
+			t.Errorf("behind by %v, want %v", got, step.behind)
+		}
+		if text := said.take(); (text != "") != (step.want != "") || !strings.Contains(text, step.want) || step.want != "" && !strings.Contains(text, "node_id=3") {
+			t.Errorf("behind by %v: logged %q, want %q", step.behind, text, step.want)
+		}
+	}
+}

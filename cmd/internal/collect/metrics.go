@@ -140,7 +140,7 @@ func (d *daemon) writeMetrics(w io.Writer) {
 	metrics.WriteProcessMetrics(e.w)
 }
 
-// writeStreams writes the two lines of each stream, as far as http.series allows. Streams that differ in nothing but
+// writeStreams writes the three lines of each stream, as far as http.series allows. Streams that differ in nothing but
 // the start of the sink, or the version, are one.
 func (d *daemon) writeStreams(e exposition, listens []collect.ListenSnapshot) {
 	var rows []collect.StreamSnapshot
@@ -150,18 +150,20 @@ func (d *daemon) writeStreams(e exposition, listens []collect.ListenSnapshot) {
 			k := streams.Key{Exporter: s.Exporter, Collector: s.Collector, Node: s.Node, HwID: s.HwID}
 			if i, known := at[k]; known {
 				rows[i].Counts.Add(&s.Counts)
+				rows[i].Behind = s.Behind // of the latest start
 				continue
 			}
 			at[k] = len(rows)
 			rows = append(rows, s)
 		}
 	}
-	rows = rows[:min(len(rows), d.series/2)]
+	rows = rows[:min(len(rows), d.series/3)]
 	table(e, rows, func(s *collect.StreamSnapshot) string {
 		return fmt.Sprintf("exporter=%q,node=\"%d\",hw_id=\"%d\",collector=%q", s.Exporter, s.Node, s.HwID, s.Collector)
 	}, []column[collect.StreamSnapshot]{
 		{"stream_report_packets_total", "counter", "Report packets of the stream that came.", func(s *collect.StreamSnapshot) float64 { return float64(s.Received) }},
 		{"stream_lost_report_packets_total", "counter", "Report packets of the stream that did not come.", func(s *collect.StreamSnapshot) float64 { return float64(s.Lost) }},
+		{"stream_clock_behind_seconds", "gauge", "How long before its receipt the sink's clock says that it made the latest report; below 0: after it.", func(s *collect.StreamSnapshot) float64 { return s.Behind.Seconds() }},
 	})
 }
 

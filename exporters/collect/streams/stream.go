@@ -5,6 +5,7 @@ package streams
 import (
 	"net/netip"
 	"slices"
+	"sync/atomic"
 )
 
 // Patience is how long a missing number may still come before it counts as lost, in
@@ -30,6 +31,7 @@ type Stream struct {
 	Key
 	Counts
 	Told     Counts // the counts at the latest stats record; here, so that they go with the stream
+	Behind   Behind
 	start    int64
 	first    uint64 // number of the first packet since start
 	next     uint64 // the number that should come next
@@ -48,6 +50,39 @@ type Stream struct {
 	memory   *memory    // of the numbers that came; nil: the table does not remember
 	seen     [window / 64]uint64
 	prints   [prints]uint32
+}
+
+// Behind is how long before its receipt a sink's clock says that it made the latest report, in nanoseconds: about 0, unless its clock
+// or the collector's is wrong. It may be set and read at any time.
+type Behind struct {
+	ns   atomic.Int64
+	told bool
+}
+
+const (
+	// steady is how far Behind may be from the latest report: to write it for each would cost more than to read it.
+	steady = int64(1e9)
+	// WrongClock is how far two clocks are apart, in nanoseconds, where that is told.
+	WrongClock = 60 * int64(1e9)
+)
+
+// Set takes that of a report.
+func (b *Behind) Set(ns int64) {
+	if d := ns - b.ns.Load(); d > steady || d < -steady {
+		b.ns.Store(ns)
+	}
+}
+
+// Get returns it.
+func (b *Behind) Get() int64 { return b.ns.Load() }
+
+// Wrong returns true once each time that the clocks begin to be far apart. It is for one goroutine.
+func (b *Behind) Wrong() bool {
+	ns := b.ns.Load()
+	wrong := ns >= WrongClock || ns <= -WrongClock
+	news := wrong && !b.told
+	b.told = wrong
+	return news
 }
 
 func newStream(k Key, h Header, now Times) *Stream {
