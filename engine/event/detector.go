@@ -159,7 +159,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 	}
 	d.sampling = usable && d.Samples.due && !o.Early
 	if d.sampling {
-		d.learn(now, o)
+		d.learn(now, f, o)
 		d.countLatencies(now, o)
 		set |= d.updateFabric(now, f, fresh, p, o)
 		d.Samples.end()

@@ -8,16 +8,17 @@ import (
 
 	"intsink/engine/clock"
 	"intsink/engine/usual"
+	"intsink/flows"
 )
 
 // mostReadings is what one packet may tell: of as many hops as a flow remembers, a queue, the hop and a
 // segment each, and the path.
 const mostReadings = 3*16 + 1
 
-// learn has d.shared.usual take in the packet, which is a random sample.
+// learn has d.shared.usual take in the packet of flow f, which is a random sample.
 //
 //go:noinline
-func (d *Detector) learn(now int64, o *Observation) {
+func (d *Detector) learn(now int64, f *flows.Flow, o *Observation) {
 	l, hopLen := o.Layout, int(o.Info.HopLen)
 	if l.NodeID < 0 || hopLen == 0 || int(o.Info.StackLen)/hopLen > mostReadings/3 {
 		return
@@ -60,6 +61,10 @@ func (d *Detector) learn(now int64, o *Observation) {
 	}
 	if whole {
 		all = append(all, usual.Reading{Place: usual.Place{Kind: usual.Path, Key: path}, Latency: uint32(min(sum, unknown32-1)), Occupancy: unknown32})
+	}
+	source := d.shared.usual.Source(f.Key.Src())
+	for i := range all {
+		all[i].Source = source
 	}
 	d.shared.clocks.See(now+d.Wall, crossings)
 	_, odd := d.shared.usual.Learn(now+d.Wall, all)

@@ -20,7 +20,7 @@ var crossedQueue = [2]uint64{7<<32 | 2, 0xff}
 func (f *feed) usualFor(minutes int, occupancy, latency uint32) {
 	for range minutes * 100 {
 		f.now += 60 * second / 100
-		f.d.learn(f.now, queued(occupancy, latency))
+		f.d.learn(f.now, &f.f, queued(occupancy, latency))
 	}
 }
 
@@ -210,5 +210,27 @@ func TestSamplesOfSlowTraffic(t *testing.T) {
 		if d.Close(); samples < want[0] || samples > want[1] {
 			t.Errorf("%d of %d packets in a second are samples, want %d to %d", samples, rate, want[0], want[1])
 		}
+	}
+}
+
+// TestOneHostTeachesLittle: where others speak, packets of one host, however many, do not move what is usual.
+func TestOneHostTeachesLittle(t *testing.T) {
+	f := start(t, Policy{})
+	say := func(host uint32, occupancy, latency uint32, times int) {
+		f.f.Key.SetPorts(4, 17, 1, 2)
+		f.f.Key.SetIPv4(0x0a000000+host, 1)
+		for range times {
+			f.d.learn(f.now, &f.f, queued(occupancy, latency))
+		}
+	}
+	for range 60 * 24 {
+		for host := range uint32(20) {
+			say(host, 40, 30_000, 1)
+		}
+		say(99, 100, 150_000, 60)
+		f.now += 60 * second
+	}
+	if v, _ := f.d.Usual().Of(usual.Place{Kind: usual.Queue, Key: crossedQueue}); !v.Latency.Known || v.Latency.P99 > 35_000 || v.Occupancy.P99 > 50 {
+		t.Errorf("%+v", v)
 	}
 }

@@ -9,6 +9,8 @@
 //	measure.go      Measure: counts of one value in classes, of the minute at hand, the last hour, the last day
 //	percentiles.go  Limits: the 99th percentiles that thresholds are made of, where C reads them too
 //	slow.go         Slow: hops and segments that are far above what is usual, by their last samples
+//	drift.go        Changed: places at which what is usual has changed
+//	sources.go      how much one source may teach
 //	typical.go      what most places of a kind usually do
 //	save.go         the state as a file holds it
 //

@@ -23,7 +23,10 @@ func (u *Usual) learn(now int64, r *Reading, fault bool) (odd bool) {
 	}
 	p, _ := u.others[r.Kind%NumKinds].Get(now, r.Key)
 	if p.begin(now) {
-		p.roll(now, p.latency.values)
+		p.roll(now, p.latency.values, u.floor)
+		if r.Kind != Path {
+			u.noteChange(r.Place, p.drift.since != 0)
+		}
 	}
 	held, like := p.usual, Like{}
 	if r.Kind == Hop {
@@ -36,9 +39,11 @@ func (u *Usual) learn(now int64, r *Reading, fault bool) (odd bool) {
 	}
 	odd = r.Latency != unknown && held.isOdd(r.Latency, u.floor)
 	waits := r.Kind == Hop && u.waits(held, r.Latency) || r.Kind == Path && fault
+	isOdd := (odd || waits) && !p.relearns
+	admitted := r.Latency != unknown && p.sources.admits(r.Source, !isOdd && !p.relearns && p.usual.isHigh(r.Latency))
 	switch {
-	case r.Latency == unknown:
-	case (odd || waits) && !p.relearns:
+	case !admitted:
+	case isOdd:
 		p.odd++
 	default:
 		p.latency.add(r.Latency)
@@ -55,8 +60,9 @@ func (u *Usual) learn(now int64, r *Reading, fault bool) (odd bool) {
 func (u *Usual) learnQueue(now int64, r *Reading) (odd bool) {
 	q, _ := u.queues.Get(now, r.Key)
 	if q.begin(now) {
-		q.roll(now)
+		q.roll(now, u.floor)
 		u.setLimit(r.Key, q)
+		u.noteChange(r.Place, q.occupancyDrift.since != 0)
 	}
 	latency, occupancy := q.usual, q.usualOccupancy
 	if !latency.Known || !occupancy.Known {
@@ -64,7 +70,12 @@ func (u *Usual) learnQueue(now int64, r *Reading) (odd bool) {
 		latency, occupancy = latency.or(like.Latency), occupancy.or(like.Occupancy)
 		u.setLimit(r.Key, q)
 	}
-	if odd = isOdd(r, latency, occupancy, u.floor) || u.waits(latency, r.Latency); odd && !q.relearns {
+	odd = isOdd(r, latency, occupancy, u.floor) || u.waits(latency, r.Latency)
+	isOdd := odd && !q.relearns
+	if high := q.usual.isHigh(r.Latency) || q.usualOccupancy.isHigh(r.Occupancy); !q.sources.admits(r.Source, high && !isOdd && !q.relearns) {
+		return odd
+	}
+	if isOdd {
 		q.odd++
 		return true
 	}
@@ -104,7 +115,7 @@ func (p *place) begin(now int64) bool {
 
 // roll ends the minute at hand, in which so many values were learned. forget: what was odd for so long is usual
 // from now on.
-func (p *place) roll(now int64, learned uint32) (forget bool) {
+func (p *place) roll(now int64, learned uint32, floor uint32) (forget bool) {
 	minutes := max(now/minute-p.minute, 1)
 	p.minute, p.taught = now/minute, 0
 	if p.oddMinutes++; p.odd <= learned {
@@ -114,23 +125,29 @@ func (p *place) roll(now int64, learned uint32) (forget bool) {
 	if p.oddMinutes >= patience {
 		p.latency, p.oddMinutes, p.relearns, forget = Measure{}, 0, true, true
 	}
+	p.sources.roll()
 	if now-p.first < young && p.usual.Known && p.latency.isFarBelow(p.usual) { // what was there at the begin was a fault, and is over
 		p.latency.hour, p.latency.day, p.latency.most = [classes]float32{}, [classes]float32{}, [2]float32{}
 	}
 	p.latency.roll(minutes)
 	p.usual, p.relearns = p.latency.next(p.usual, p.relearns)
+	p.drift.follow(now, minutes, p.usual, float32(floor)/Factor, now-p.first < young)
 	return forget
 }
 
-func (q *queue) roll(now int64) {
+func (q *queue) roll(now int64, floor uint32) {
 	minutes := max(now/minute-q.minute, 1)
 	relearned := q.relearns
-	if q.place.roll(now, max(q.latency.values, q.occupancy.values)) {
+	if q.place.roll(now, max(q.latency.values, q.occupancy.values), floor) {
 		q.occupancy, relearned = Measure{}, true
 	}
 	q.occupancy.roll(minutes)
 	q.usualOccupancy, _ = q.occupancy.next(q.usualOccupancy, relearned)
+	q.occupancyDrift.follow(now, minutes, q.usualOccupancy, leastOccupancy, now-q.first < young)
 }
+
+// leastOccupancy is below what an occupancy's drift does not matter: a queue of a few packets.
+const leastOccupancy = 16
 
 // next is what is usual after a minute, where it was so before: while a place is learned anew, what was before stays.
 func (m *Measure) next(before Stat, relearns bool) (Stat, bool) {

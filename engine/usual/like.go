@@ -45,7 +45,10 @@ func (u *Usual) teach(now int64, r *Reading, taught *uint8) {
 	*taught++
 	n, _ := u.nodes.Get(now, nodeKey(nodeOf(r.Place)))
 	if n.begin(now) {
-		n.roll(now)
+		n.roll(now, u.floor)
+	}
+	if high := n.usual.isHigh(r.Latency) || r.Kind == Queue && n.usualOccupancy.isHigh(r.Occupancy); !n.sources.admits(r.Source, high) {
+		return
 	}
 	if r.Kind == Queue {
 		n.occupancy.add(r.Occupancy)

@@ -72,7 +72,8 @@ func (m *Measure) follow(s Stat) Stat {
 	}
 	for i, x := range []*uint32{&s.Median, &s.P99} {
 		if most := m.most[i]; most > 0 && float32(*x) > most {
-			*x = uint32(most)
+			*x = uint32(most) // most keeps its fraction: small numbers would never grow
+			continue
 		}
 		m.most[i] = max(float32(*x), 1)
 	}

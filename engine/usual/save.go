@@ -8,24 +8,34 @@ import (
 	"math"
 )
 
-// Encode returns the state of u: how many places there are, and each.
+// Encode returns the state of u: how many places there are, and each; then their drifts, which a version of before does not read.
 func (u *Usual) Encode() []byte {
-	var places []byte
+	var places, drifts []byte
 	n := uint32(0)
 	u.mu.Lock()
 	u.queues.Walk(0, math.MaxInt, func(key [2]uint64, _ uint32, q *queue) {
 		places, n = q.place.encode(places, Queue, key), n+1
 		places = q.occupancy.encode(places)
+		drifts = q.occupancyDrift.encode(q.drift.encode(drifts))
 	})
 	for k := Hop; k < NumKinds; k++ {
-		u.others[k].Walk(0, math.MaxInt, func(key [2]uint64, _ uint32, p *place) { places, n = p.encode(places, k, key), n+1 })
+		u.others[k].Walk(0, math.MaxInt, func(key [2]uint64, _ uint32, p *place) {
+			places, n = p.encode(places, k, key), n+1
+			drifts = p.drift.encode(drifts)
+		})
 	}
 	u.nodes.Walk(0, math.MaxInt, func(key [2]uint64, _ uint32, q *queue) {
 		places, n = q.place.encode(places, aNode, key), n+1
 		places = q.occupancy.encode(places)
+		drifts = q.occupancyDrift.encode(q.drift.encode(drifts))
 	})
 	u.mu.Unlock()
-	return append(binary.BigEndian.AppendUint32(nil, n), places...)
+	return append(append(binary.BigEndian.AppendUint32(nil, n), places...), drifts...)
+}
+
+func (d *drift) encode(b []byte) []byte {
+	b = binary.BigEndian.AppendUint32(b, math.Float32bits(d.settled))
+	return binary.BigEndian.AppendUint64(b, uint64(d.since))
 }
 
 // aNode is the kind of a node in the file.
@@ -73,6 +83,16 @@ func (u *Usual) Decode(b []byte, now int64) error {
 		}
 		fresh = append(fresh, x)
 	}
+	for i := 0; i < len(fresh) && len(d.b) > 0; i++ { // a file of before has none
+		x := &fresh[i]
+		d.drift(&x.drift, now)
+		if x.Kind == Queue || x.Kind == aNode {
+			d.drift(&x.occupancyDrift, now)
+		}
+		if d.failed {
+			return errPlaces
+		}
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for i := range fresh {
@@ -100,10 +120,12 @@ func (u *Usual) restore(x *decoded, now int64) {
 	case Queue:
 		q, _ := u.queues.Get(now, x.Key)
 		*q = x.queue
+		u.noteChange(x.Place, q.occupancyDrift.since != 0)
 		u.setLimit(x.Key, q)
 	default:
 		p, _ := u.others[x.Kind].Get(now, x.Key)
 		*p = x.place
+		u.noteChange(x.Place, x.Kind != Path && p.drift.since != 0)
 	}
 }
 
@@ -135,6 +157,13 @@ func (d *decoder) place(now int64) (x decoded) {
 		d.measure(&x.occupancy)
 	}
 	return x
+}
+
+func (d *decoder) drift(x *drift, now int64) {
+	b := d.take(4 + 8)
+	x.settled, x.since = math.Float32frombits(binary.BigEndian.Uint32(b)), int64(binary.BigEndian.Uint64(b[4:]))
+	d.failed = d.failed || !(x.settled >= 0 && x.settled < 1e10) || x.since < 0
+	x.since = min(x.since, now)
 }
 
 func (d *decoder) measure(m *Measure) {

@@ -114,8 +114,6 @@ func (u *Usual) Slow(now int64) []Slow {
 	return all
 }
 
-func (s *Slow) sortKey() []uint64 { return []uint64{uint64(s.Kind), s.Key[0], s.Key[1]} }
-
 // Sight is a place that a packet passed, and when the last one did.
 type Sight struct {
 	Place

@@ -47,6 +47,7 @@ type Reading struct {
 	Place
 	Latency, Occupancy uint32
 	Role               uint64 // of a hop, RoleOf; 0: it has none
+	Source             uint8  // of the packet, Usual.Source
 }
 
 // unknown is a value that a packet does not tell.
@@ -79,7 +80,9 @@ type place struct {
 	role          uint64 // of a hop
 	usual         Stat   // of latency, as the last minute left it
 	latency       Measure
+	drift         drift // of its latency
 	pace          pace
+	sources       sources
 }
 
 // queue is a place with an occupancy.
@@ -87,28 +90,31 @@ type queue struct {
 	place
 	usualOccupancy Stat
 	occupancy      Measure
+	occupancyDrift drift
 }
 
 // Usual is what is known of all places. Any goroutine may call its methods.
 type Usual struct {
 	limits *Limits
+	seed   uint64
 
-	mu     sync.Mutex
-	floor  uint32 // nanoseconds; no latency below is odd
-	queues *flows.Small[queue]
-	others [NumKinds]*flows.Small[place] // by kind; none of queues
-	nodes  *flows.Small[queue]           // all hops of a node and all its queues as one
-	like   map[uint32]Like               // what hops and queues of a node are held against
-	class  map[uint32]uint32             // nodes with the same class have a role in common
-	moved  bool                          // a hop has another role than when classes were made
-	slow   map[Place]Slow                // at most maxSlow
+	mu      sync.Mutex
+	floor   uint32 // nanoseconds; no latency below is odd
+	queues  *flows.Small[queue]
+	others  [NumKinds]*flows.Small[place] // by kind; none of queues
+	nodes   *flows.Small[queue]           // all hops of a node and all its queues as one
+	like    map[uint32]Like               // what hops and queues of a node are held against
+	class   map[uint32]uint32             // nodes with the same class have a role in common
+	moved   bool                          // a hop has another role than when classes were made
+	slow    map[Place]Slow                // at most maxSlow
+	changed map[Place]bool                // at most maxSlow
 }
 
 // New returns a Usual that knows nothing. seed keys its hashes.
 func New(seed uint64) *Usual { return newUsual(seed, MaxPlaces) }
 
 func newUsual(seed uint64, places int) *Usual {
-	u := &Usual{limits: newLimits(seed), floor: defaultFloor, queues: flows.NewSmall[queue](places, seed, nil), slow: map[Place]Slow{}}
+	u := &Usual{limits: newLimits(seed), seed: seed*0x9e3779b97f4a7c15 | 1, floor: defaultFloor, queues: flows.NewSmall[queue](places, seed, nil), slow: map[Place]Slow{}, changed: map[Place]bool{}}
 	for k := Hop; k < NumKinds; k++ {
 		u.others[k] = flows.NewSmall[place](places, seed, nil)
 	}

@@ -26,7 +26,7 @@ export function Past({ what, of, title }) {
 function placeOf({ kind, place }) {
   const { node, ingress, egress, queue, from, to } = Object.fromEntries(place.map((x) => [x.what, x.id === '65535' ? '' : x.id]));
   if (queue) return ['queues', { node, egress, queue }];
-  return { slow_hop: ['hops', { node, ingress, egress }], slow_segment: ['segments', { link: `${from}-${to}` }] }[kind] || [];
+  return { slow_hop: ['hops', { node, ingress, egress }], slow_segment: ['segments', { link: `${from}-${to}` }], usual_changed: from ? ['segments', { link: `${from}-${to}` }] : ['hops', { node }] }[kind] || [];
 }
 
 export function Lately({ p }) {

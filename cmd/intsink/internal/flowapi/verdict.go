@@ -91,6 +91,10 @@ func (x *Incident) ofProblem(p *problem.Problem) (all []finding) {
 		if f.at != "" {
 			return []finding{f}
 		}
+	case problem.UsualChanged: // nothing is slow beside it, but it may have been slow for long
+		if !f.over && x.crosses(p.Place) {
+			x.say("%s: %s: %s", p.Where(), p.What, p.Amount())
+		}
 	case problem.SlowHop, problem.SlowSegment, problem.QueueCongested:
 		named := x.names(p) && x.Coverage.Gone > 0 // flows that are in the table are looked at themselves
 		if !named && (f.over || !x.crosses(p.Place)) {

@@ -14,6 +14,7 @@
 //	congestedqueues.go  congested queues, with who fills them and who waits
 //	standing.go         how long nodes are known, and what has room
 //	slow.go             hops and segments that take longer than usual
+//	changed.go          places at which what is usual has changed
 //	clocks.go           clocks that are wrong
 //	signs.go            signs of all of it
 package network
@@ -188,6 +189,7 @@ func nodesOf(p *inspect.Path) (all []uint32) {
 // Known is what all workers together know.
 type Known struct {
 	Slow     []usual.Slow                                          // places that are slow now
+	Changed  []usual.Change                                        // places at which what is usual has changed
 	Hops     []usual.Sight                                         // hops that a packet passed lately
 	Episodes []episode.Record                                      // that are open
 	Ended    func(from uint64) (all []episode.Record, next uint64) // nil: none have; episode.Book.Ended
@@ -204,7 +206,7 @@ const hopLately = 10e9
 func KnownBy(w *engine.Worker, now int64) *Known {
 	u := w.Usual()
 	wrong, apart := w.Clocks().Judge(now)
-	return &Known{Clocks: Clocks{wrong, apart}, Believes: w.Clocks().Believes, Slow: u.Slow(now), Hops: u.Seen(usual.Hop, now-hopLately), Episodes: w.Episodes().Open(), Ended: w.Episodes().Ended, Usual: u.Of}
+	return &Known{Clocks: Clocks{wrong, apart}, Believes: w.Clocks().Believes, Slow: u.Slow(now), Changed: u.Changed(now), Hops: u.Seen(usual.Hop, now-hopLately), Episodes: w.Episodes().Open(), Ended: w.Episodes().Ended, Usual: u.Of}
 }
 
 // What is what Look needs of a worker.

@@ -35,6 +35,7 @@ func (x *Network) Look(tables []*inspect.PendingQuery, k *Known, now time.Time) 
 	slowNow := append(x.slowHops(k, slow, now), x.slowSegments(k, now)...)
 	x.keepWaiting(slowNow)
 	all = append(all, slowNow...)
+	all = append(all, x.usualChanged(k, now)...)
 	all = append(all, k.Clocks.signs(func(id uint32) bool { return x.isKnown(id, now) })...)
 	return append(append(all, x.happened(now)...), x.more()...)
 }

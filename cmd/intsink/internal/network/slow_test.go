@@ -208,3 +208,39 @@ func TestBurstsBetweenLooks(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+// TestUsualChanged: what is usual at a node's ways and queues is one problem with the largest change, a queue alone is named, a
+// segment is one of its own, unless its clocks are not believed; made-up places hide no known node's.
+func TestUsualChanged(t *testing.T) {
+	x := New()
+	change := func(p usual.Place, was, is uint32) usual.Change {
+		return usual.Change{Place: p, Occupancy: p.Kind == usual.Queue, Was: was, Is: is, Since: at(5).UnixNano()}
+	}
+	hopAt := func(node uint32, egress uint16) usual.Place {
+		return usual.Place{Kind: usual.Hop, Key: usual.HopKey(node, 1, egress)}
+	}
+	queue := usual.Place{Kind: usual.Queue, Key: [2]uint64{302<<32 | 15, 2}}
+	k := &Known{Changed: []usual.Change{change(queue, 100, 400), change(hopAt(202, 1), 30_000, 120_000), change(hopAt(202, 2), 30_000, 240_000), change(slowSegmentAt(5, 101, 202).Place, 1000, 5000)}}
+	signs := x.Look(nil, k, at(6))
+	want(t, 6, signs, "usual_changed node 302 egress 15 queue 2", "usual_changed node 202", "usual_changed from 101 to 202")
+	if s := signs[1]; *s.Value != 240_000 || *s.Usual != 30_000 || s.Evidence.Why != "of 2 ways through it and 0 queues" || !s.Since.Equal(at(5)) {
+		t.Errorf("%+v", s)
+	}
+	p := problem.Problem{Kind: problem.UsualChanged, Value: signs[1].Value, Usual: signs[1].Usual, Unit: signs[1].Unit}
+	if p.Amount() != "240us, 8.0 x the 30us of before" {
+		t.Error(p.Amount())
+	}
+	k.Believes = func(from, to uint32) bool { return false }
+	want(t, 7, x.Look(nil, k, at(7)), "usual_changed node 302 egress 15 queue 2", "usual_changed node 202")
+	var made []usual.Change
+	for n := range uint32(6400) {
+		made = append(made, change(hopAt(n, 1), 1, 1_000_000))
+	}
+	for second := range 90 {
+		x.Look(nil, &Known{Hops: hopsOf(slowHopAt(float64(second+10), 9000, 1, 1))}, at(float64(second+10)))
+	}
+	signs = x.Look(nil, &Known{Changed: append(made, change(hopAt(9000, 1), 30_000, 120_000))}, at(101))
+	if !slices.ContainsFunc(signs, func(s problem.Sign) bool { return s.Key == "usual at 9000-9000" && s.Known }) || len(signs) > maxOfKind+1 {
+		t.Errorf("%d signs, the known node's is none of them", len(signs))
+	}
+}

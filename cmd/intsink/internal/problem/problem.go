@@ -173,6 +173,9 @@ func (p *Problem) Amount() string {
 	if p.Kind == LossBetween {
 		text += " lost"
 	}
+	if p.Kind == UsualChanged && p.Usual != nil {
+		return fmt.Sprintf("%s, %s x the %s of before", text, ratio(*p.Value/max(*p.Usual, 1)), amount(*p.Usual, p.Unit))
+	}
 	if p.Usual != nil && *p.Usual > 0 {
 		text += fmt.Sprintf(", %s x its usual %s", ratio(*p.Value / *p.Usual), amount(*p.Usual, p.Unit))
 	}
