@@ -99,7 +99,7 @@ func (d checker) checkIFA(c *IFA) {
 	}
 	if c.Copies == "" && !d.Wrong(&c.Copies) {
 		d.ErrorAt([]any{&c.Copies, c}, `int: ifa: copies is missing, and has no default: a wrong one loses packets or doubles them. Packets with I = 0 are copies that the initiator made ("drop"), but some initiators `+
-			`leave I at 0 in live packets ("strip"). To find out, write "drop" into a copy of this file and run intsink replay on a capture of what arrives here: int_copy counts packets with I = 0; if the capture has the same packets without IFA too, they are copies`)
+			`leave I at 0 in live packets ("strip"). To find out, write "drop" into a copy of this file and run intsink plan on a capture of what arrives here: it says how many packets have I = 0, and of how many of these the packet came without IFA, too: those are copies`)
 	}
 	type namespace struct{ gns, lns int }
 	taken := map[namespace]string{}

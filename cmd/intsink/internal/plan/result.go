@@ -26,10 +26,12 @@ type Result struct {
 
 		ByWatch []simulate.FlowsOfWatch `json:"by_watch"` // new flows, in the order of the watches; those that none took have no name
 	} `json:"flows"`
-	Events     []EventRow     `json:"events"` // those that occurred
-	Collectors []CollectorRow `json:"collectors"`
-	Against    *Result        `json:"against,omitempty"`
-	timeline   *timeline      // nil: it was not asked for, or there was no packet
+	IFA        []simulate.IFASeen `json:"ifa,omitempty"` // whether the configuration takes it or not
+	Events     []EventRow         `json:"events"`        // those that occurred
+	Collectors []CollectorRow     `json:"collectors"`
+	Against    *Result            `json:"against,omitempty"`
+	ifaLines   []string
+	timeline   *timeline // nil: it was not asked for, or there was no packet
 }
 
 // Rate is a count, per second.
@@ -100,6 +102,10 @@ func (p *planner) result() *Result {
 	}
 	out.Flows.Watched, out.Flows.Peak, out.Flows.Evicted = p.fired[event.NewFlow].total, p.flows, c.Evictions
 	out.Flows.ByWatch = p.WatchFlows(p.conf)
+	out.IFA = p.Unmarked.IFA()
+	for i := range out.IFA {
+		out.ifaLines = append(out.ifaLines, out.IFA[i].Under(p.conf.INT.IFA))
+	}
 	for e := range p.fired {
 		row := EventRow{Event: event.Event(e).String(), Fired: out.rate(&p.fired[e]), Reports: out.rate(&p.reported[e])}
 		row.Share = out.share(p.reported[e].total)

@@ -20,6 +20,7 @@ type Unmarked struct {
 	packets int
 	tries   map[string]*try // by the line of the block int
 	all     []*try          // those that do not go by what a packet has
+	ifa     ifaTries
 }
 
 // try is one way in which INT may be marked.
@@ -41,7 +42,7 @@ const (
 // NewUnmarked begins with the markings that need no number of the packet's.
 func NewUnmarked() *Unmarked {
 	gre := uint16(0x88b6)
-	u := &Unmarked{tries: map[string]*try{}}
+	u := &Unmarked{tries: map[string]*try{}, ifa: newIFATries()}
 	for line, c := range map[string]inthdr.Config{
 		"gre_protocol = 34998": {GREProtocol: &gre},
 		"vxlan_gpe = {}":       {VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 130}},
@@ -63,7 +64,11 @@ func (u *Unmarked) Packet(frame []byte) {
 		return
 	}
 	var l packet.Layers
-	if packet.Parse(frame, len(frame), &l) != packet.OK || l.Payload == 0 {
+	if packet.Parse(frame, len(frame), &l) != packet.OK || l.IPVersion == 0 {
+		return
+	}
+	u.ifa.packet(frame, l)
+	if l.Payload == 0 {
 		return
 	}
 	for _, t := range u.all {
@@ -102,6 +107,9 @@ func (t *try) packet(frame []byte, l packet.Layers, selected bool) {
 	}
 }
 
+// IFA is what packets have of IFA, whether the configuration takes it or not.
+func (u *Unmarked) IFA() []IFASeen { return u.ifa.found() }
+
 // Lines are blocks int that would find INT in most of what they select, the one with most packets first.
 func (u *Unmarked) Lines() (all []string) {
 	found := slices.DeleteFunc(append(slices.Collect(maps.Values(u.tries)), u.all...), func(t *try) bool {
@@ -111,6 +119,9 @@ func (u *Unmarked) Lines() (all []string) {
 	for _, t := range found {
 		all = append(all, fmt.Sprintf("int { %s } # %d of the first %d packets", t.line, t.found, min(u.packets, unmarkedPackets)))
 	}
+	for _, x := range u.IFA() {
+		all = append(all, x.block())
+	}
 	return all
 }
 
@@ -118,7 +129,7 @@ func (u *Unmarked) Lines() (all []string) {
 func (u *Unmarked) Explain(w io.Writer) {
 	lines := u.Lines()
 	if len(lines) == 0 {
-		fmt.Fprintln(w, "no packet has INT as the block int marks it, and none was found by other ports, DSCPs or in tunnels: was the capture taken between two switches that write INT?")
+		fmt.Fprintln(w, "no packet has INT as the block int marks it, and none was found by other ports, DSCPs, in tunnels, or as IFA by any IP protocol: was the capture taken between two switches that write INT?")
 		return
 	}
 	fmt.Fprintf(w, "no packet has INT as the block int marks it; it would be found by\n  %s\n", strings.Join(lines[:min(len(lines), 4)], "\n  "))

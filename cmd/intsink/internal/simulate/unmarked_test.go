@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"intsink/conf"
 	"intsink/engine/wire/intgen"
 )
 
@@ -54,5 +55,44 @@ func TestUnmarkedIsBounded(t *testing.T) {
 	}
 	if len(u.tries) != mostTries || len(u.Lines()) != 0 {
 		t.Errorf("%d lines are tried, found %q", len(u.tries), u.Lines())
+	}
+}
+
+// TestUnmarkedIFA: IFA is found by whatever protocol it has; packets with I = 0 are copies where the packets are there, too.
+func TestUnmarkedIFA(t *testing.T) {
+	for _, c := range []struct {
+		copied, plain bool
+		counts, under string
+	}{
+		{false, false, "50 packets with I = 1, live", ""},
+		{false, true, "50 packets with I = 1, live", ""},
+		{true, true, "50 packets with I = 0, and 50 of these without IFA, too: copies", ""},
+		{true, false, "50 packets with I = 0, and 0 of these without IFA, too: live packets, unless these take another way", `; copies = "drop" would lose them`},
+	} {
+		u := NewUnmarked()
+		for n := range 50 {
+			frame := intgen.NthFlow(n, n%2 == 0, n%3 == 0).Frame(200, uint32(n))
+			s := intgen.Source{Marking: intgen.ByIFA, IFA: intgen.IFA{Copy: c.copied, HopLen: 32}}
+			marked, err := s.Insert(frame, []intgen.Hop{{NodeID: 1, LatencyNs: 5}, {NodeID: 2, LatencyNs: 5}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u.Packet(marked); c.plain {
+				u.Packet(frame)
+			} else {
+				u.Packet(noise(frame, uint64(n)))
+			}
+		}
+		got := u.IFA()
+		if len(got) != 1 {
+			t.Fatalf("%+v: found %+v", c, got)
+		}
+		under := got[0].Under(&conf.IFA{Protocol: []uint8{253}, Copies: conf.DropCopies})
+		if want := "IFA by IP protocol 253: " + c.counts; under != want+c.under || !strings.HasSuffix(u.Lines()[0], c.counts) {
+			t.Errorf("%q and %q, want %q", under, u.Lines(), want+c.under)
+		}
+		if other := got[0].Under(nil); !strings.HasSuffix(other, "so it stays in") {
+			t.Error(other)
+		}
 	}
 }

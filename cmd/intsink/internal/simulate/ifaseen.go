@@ -1,0 +1,162 @@
+// IFASeen: IFA by any IP protocol, live packets and copies, and of how many copies the packet itself is there.
+
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"intsink/cmd/internal/cli"
+	"intsink/conf"
+	"intsink/engine/wire/ifa"
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+	"intsink/engine/wire/strip"
+)
+
+// IFASeen is what packets of one IP protocol have of IFA.
+type IFASeen struct {
+	Protocol uint8 `json:"protocol"`
+	Live     int   `json:"live"`   // I = 1
+	Copies   int   `json:"copies"` // I = 0
+	Twins    int   `json:"twins"`  // copies whose packet is there without IFA, too
+}
+
+// ifaTry is one IP protocol that may be IFA's.
+type ifaTry struct {
+	IFASeen
+	locator *inthdr.Locator
+	seen    int      // packets of the protocol
+	copies  []uint64 // what the packets are without IFA
+}
+
+// ifaTries are all protocols that packets have.
+type ifaTries struct {
+	by    map[uint8]*ifaTry
+	plain map[uint64]bool // packets without IFA, of TCP, UDP and others that IFA is inserted into
+	seed  maphash.Seed
+	room  []byte
+}
+
+func newIFATries() ifaTries {
+	return ifaTries{by: map[uint8]*ifaTry{}, plain: map[uint64]bool{}, seed: maphash.MakeSeed()}
+}
+
+// packet looks at one packet.
+func (a *ifaTries) packet(frame []byte, l packet.Layers) {
+	switch l.Proto {
+	case packet.ProtoTCP, packet.ProtoUDP, packet.ProtoGRE, packet.ProtoICMP, packet.ProtoICMPv6:
+		a.plain[a.identity(frame, &l)] = true
+		return
+	case packet.ProtoIPv4, packet.ProtoIPv6:
+		return
+	}
+	t := a.by[l.Proto]
+	if t == nil {
+		t = &ifaTry{IFASeen: IFASeen{Protocol: l.Proto}}
+		t.locator = inthdr.NewLocator(inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{l.Proto}, MaxResidence: 1e9}})
+		a.by[l.Proto] = t
+	}
+	t.seen++
+	var i inthdr.Info
+	var o inthdr.Outers
+	if t.locator.Find(frame, &l, &i, &o) != inthdr.Sound {
+		return
+	}
+	if !i.Copy {
+		t.Live++
+		return
+	}
+	t.Copies++
+	a.room = append(a.room[:0], frame...)
+	n := strip.Strip(a.room, &l, &i, &o)
+	var was packet.Layers
+	if without := a.room[n:]; packet.Parse(without, len(without), &was) == packet.OK {
+		t.copies = append(t.copies, a.identity(without, &was))
+	}
+}
+
+// identity tells packets apart by all from the IP header on, but for what changes on the way.
+func (a *ifaTries) identity(frame []byte, l *packet.Layers) uint64 {
+	var h maphash.Hash
+	h.SetSeed(a.seed)
+	src, dst := inthdr.Addresses(frame, l)
+	for _, x := range []inthdr.Address{src, dst} {
+		addr, _ := x.Of()
+		h.Write(addr.AsSlice())
+	}
+	if l.IPVersion == 4 {
+		h.Write(frame[l.L3+4:][:2]) // identification
+	}
+	h.WriteByte(l.Proto)
+	h.Write(frame[min(int(l.L4), len(frame)):min(int(l.End), len(frame))])
+	return h.Sum64()
+}
+
+// found are the protocols of IFA, the one with most packets first.
+func (a *ifaTries) found() (all []IFASeen) {
+	for _, t := range a.by {
+		if n := t.Live + t.Copies; n < leastFound || float64(n) < leastShare*float64(t.seen) {
+			continue
+		}
+		x := t.IFASeen
+		for _, c := range t.copies {
+			if a.plain[c] {
+				x.Twins++
+			}
+		}
+		all = append(all, x)
+	}
+	slices.SortFunc(all, func(a, b IFASeen) int {
+		return cmp.Or(b.Live+b.Copies-a.Live-a.Copies, int(a.Protocol)-int(b.Protocol))
+	})
+	return all
+}
+
+// AreCopies tells whether most packets with I = 0 are copies: their packets are there, too.
+func (s *IFASeen) AreCopies() bool { return 2*s.Twins >= s.Copies }
+
+// block is the block int that takes such packets, and what speaks for it.
+func (s *IFASeen) block() string {
+	copies := "drop"
+	if !s.AreCopies() {
+		copies = "strip"
+	}
+	return fmt.Sprintf("int {\n    ifa {\n      protocol = %d\n      copies   = %q\n    }\n  } # %s", s.Protocol, copies, s.counts())
+}
+
+// counts says how many packets are live, and what those are that are not.
+func (s *IFASeen) counts() string {
+	var parts []string
+	if s.Live > 0 {
+		parts = append(parts, cli.Count(s.Live, "packet")+" with I = 1, live")
+	}
+	if s.Copies > 0 {
+		what := fmt.Sprintf("%s with I = 0, and %d of these without IFA, too", cli.Count(s.Copies, "packet"), s.Twins)
+		if s.AreCopies() {
+			what += ": copies"
+		} else {
+			what += ": live packets, unless these take another way"
+		}
+		parts = append(parts, what)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Under is a line about such packets, and about what the configuration makes of them.
+func (s *IFASeen) Under(c *conf.IFA) string {
+	line := fmt.Sprintf("IFA by IP protocol %d: %s", s.Protocol, s.counts())
+	switch {
+	case c == nil || !slices.Contains(c.Protocol, s.Protocol):
+		line += "; no block ifa takes this protocol, so it stays in"
+	case s.Copies == 0:
+	case c.Copies == conf.DropCopies && !s.AreCopies():
+		line += "; copies = \"drop\" would lose them"
+	case c.Copies == conf.StripCopies && s.AreCopies():
+		line += "; copies = \"strip\" brings them to the host a second time"
+	}
+	return line
+}
