@@ -74,6 +74,10 @@ func foundQueues(at [2]uint64, all []congested) found {
 // that do not tell how full they are.
 func (x *Network) congested(tables []*inspect.PendingQuery, k *Known) (all []congested, egresses map[uint32]int) {
 	seen, counted := map[[2]uint64]bool{}, map[[2]uint64]bool{}
+	var open []episode.Record
+	if k.Episodes != nil {
+		open = k.Episodes()
+	}
 	egresses = map[uint32]int{}
 	for _, q := range tables {
 		auto := q.Auto()
@@ -83,10 +87,10 @@ func (x *Network) congested(tables []*inspect.PendingQuery, k *Known) (all []con
 				continue
 			}
 			seen[r.Key] = true
-			all = append(all, newCongested(r, k, auto))
+			all = append(all, newCongested(r, open, k, auto))
 		}
 	}
-	all = append(all, x.recorded(tables, k, seen)...)
+	all = append(all, x.recorded(tables, open, k, seen)...)
 	for i := range all {
 		c := &all[i]
 		if at := c.egress(); c.value.Occupancy == unknown && !counted[at] {
@@ -100,8 +104,8 @@ func (x *Network) congested(tables []*inspect.PendingQuery, k *Known) (all []con
 
 // recorded lists the queues that only a record shows: their episode began and ended since the last look, or no table that was
 // asked has them. seen are the others.
-func (x *Network) recorded(tables []*inspect.PendingQuery, k *Known, seen map[[2]uint64]bool) (all []congested) {
-	records := slices.Clone(k.Episodes)
+func (x *Network) recorded(tables []*inspect.PendingQuery, open []episode.Record, k *Known, seen map[[2]uint64]bool) (all []congested) {
+	records := slices.Clone(open)
 	if k.Ended != nil {
 		var ended []episode.Record
 		ended, x.ended = k.Ended(x.ended)
@@ -129,10 +133,10 @@ func (x *Network) recorded(tables []*inspect.PendingQuery, k *Known, seen map[[2
 	return all
 }
 
-func newCongested(r *inspect.Row[event.Queue], k *Known, auto bool) congested {
+func newCongested(r *inspect.Row[event.Queue], open []episode.Record, k *Known, auto bool) congested {
 	c := congested{key: r.Key, value: r.Value, auto: auto}
-	if at := slices.IndexFunc(k.Episodes, func(e episode.Record) bool { return e.Queue == r.Key }); at >= 0 {
-		c.record = &k.Episodes[at]
+	if at := slices.IndexFunc(open, func(e episode.Record) bool { return e.Queue == r.Key }); at >= 0 {
+		c.record = &open[at]
 	}
 	if k.Usual != nil {
 		c.usual, _ = k.Usual(usual.Place{Kind: usual.Queue, Key: r.Key})

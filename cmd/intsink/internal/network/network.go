@@ -191,7 +191,7 @@ type Known struct {
 	Slow     []usual.Slow                                          // places that are slow now
 	Changed  []usual.Change                                        // places at which what is usual has changed
 	Hops     []usual.Sight                                         // hops that a packet passed lately
-	Episodes []episode.Record                                      // that are open
+	Episodes func() []episode.Record                               // that are open; nil: none are; episode.Book.Open
 	Ended    func(from uint64) (all []episode.Record, next uint64) // nil: none have; episode.Book.Ended
 	Usual    func(usual.Place) (usual.Value, bool)
 	Clocks   Clocks
@@ -202,11 +202,11 @@ type Known struct {
 const hopLately = 10e9
 
 // KnownBy returns what w and the workers that it shares with know, at now of their wall clock. To be asked before
-// the tables: a queue that is congested is then in them, where its hop is slow.
+// the tables: a queue that is congested is then in them, where its hop is slow. Episodes are asked for after them.
 func KnownBy(w *engine.Worker, now int64) *Known {
 	u := w.Usual()
 	wrong, apart := w.Clocks().Judge(now)
-	return &Known{Clocks: Clocks{wrong, apart}, Believes: w.Clocks().Believes, Slow: u.Slow(now), Changed: u.Changed(now), Hops: u.Seen(usual.Hop, now-hopLately), Episodes: w.Episodes().Open(), Ended: w.Episodes().Ended, Usual: u.Of}
+	return &Known{Clocks: Clocks{wrong, apart}, Believes: w.Clocks().Believes, Slow: u.Slow(now), Changed: u.Changed(now), Hops: u.Seen(usual.Hop, now-hopLately), Episodes: w.Episodes().Open, Ended: w.Episodes().Ended, Usual: u.Of}
 }
 
 // What is what Look needs of a worker.

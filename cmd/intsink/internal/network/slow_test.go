@@ -129,7 +129,7 @@ func TestWhoFillsIt(t *testing.T) {
 	}
 	q := tables(11, nil)
 	q[0].Queues, q[0].Watches[0].Policy.Thresholds.CongestionFactor = []inspect.Row[event.Queue]{row}, 8
-	k := &Known{Episodes: b.Open(), Usual: func(usual.Place) (usual.Value, bool) {
+	k := &Known{Episodes: b.Open, Usual: func(usual.Place) (usual.Value, bool) {
 		return usual.Value{Latency: usual.Stat{Known: true, Median: 1700}, Occupancy: usual.Stat{Known: true, Median: 40, P99: 50}}, true
 	}}
 	l := problem.New(nil, func(_ string, p *problem.Problem) {
@@ -177,7 +177,7 @@ func TestBurstsBetweenLooks(t *testing.T) {
 		}
 	}
 	look := func(second float64) []problem.Sign {
-		k.Episodes = b.Open()
+		k.Episodes = b.Open
 		signs := x.Look(tables(second, nil), k, at(second))
 		for i := range signs {
 			signs[i].Told = true
@@ -243,4 +243,20 @@ func TestUsualChanged(t *testing.T) {
 	if !slices.ContainsFunc(signs, func(s problem.Sign) bool { return s.Key == "usual at 9000-9000" && s.Known }) || len(signs) > maxOfKind+1 {
 		t.Errorf("%d signs, the known node's is none of them", len(signs))
 	}
+}
+
+// TestBeginsWhileTablesAreAsked: an episode that begins between the question for Known and the answer of the tables is one of a full
+// queue, though the last packet of the queue met an empty one.
+func TestBeginsWhileTablesAreAsked(t *testing.T) {
+	b, row := episode.New(), congestedNow(302, 15, 2, 3000, 40)
+	k := &Known{Episodes: b.Open, Usual: func(usual.Place) (usual.Value, bool) {
+		return usual.Value{Latency: usual.Stat{Known: true, Median: 3000, P99: 4000}, Occupancy: usual.Stat{Known: true, Median: 40, P99: 80}}, true
+	}}
+	id := b.Begin(at(10).UnixNano(), row.Key, 3000, 40)
+	for flow := range 20 {
+		b.Count(at(10).UnixNano(), id, &episode.Packet{Flow: new(key(flow)), Bytes: 1400, Latency: 1_700_000, Occupancy: 9000})
+	}
+	q := tables(11, nil)
+	q[0].Queues, q[0].Watches[0].Policy.Thresholds.CongestionFactor = []inspect.Row[event.Queue]{row}, 8
+	want(t, 11, New().Look(q, k, at(11)), "queue_congested node 302 egress 15 queue 2")
 }
