@@ -126,8 +126,8 @@ func (p *place) roll(now int64, learned uint32, floor uint32) (forget bool) {
 		p.latency, p.oddMinutes, p.relearns, forget = Measure{}, 0, true, true
 	}
 	p.sources.roll()
-	if now-p.first < young && p.usual.Known && p.latency.isFarBelow(p.usual) { // what was there at the begin was a fault, and is over
-		p.latency.hour, p.latency.day, p.latency.most = [classes]float32{}, [classes]float32{}, [2]float32{}
+	if now-p.first < young && p.usual.Known && p.latency.forget() { // what was there at the begin was a fault, and is over
+		p.began = p.began || p.usual.P99 >= floor
 	}
 	p.latency.roll(minutes)
 	p.usual, p.relearns = p.latency.next(p.usual, p.relearns)
@@ -140,6 +140,9 @@ func (q *queue) roll(now int64, floor uint32) {
 	relearned := q.relearns
 	if q.place.roll(now, max(q.latency.values, q.occupancy.values), floor) {
 		q.occupancy, relearned = Measure{}, true
+	}
+	if now-q.first < young && q.usualOccupancy.Known {
+		q.occupancy.forget()
 	}
 	q.occupancy.roll(minutes)
 	q.usualOccupancy, _ = q.occupancy.next(q.usualOccupancy, relearned)

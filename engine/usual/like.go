@@ -89,6 +89,26 @@ func (u *Usual) compare() {
 		like[id] = x
 	}
 	u.like = like
+	u.compareLines()
+}
+
+// compareLines makes Like of the segments between each two classes of nodes.
+func (u *Usual) compareLines() {
+	all := map[[2]uint32][]uint32{}
+	u.others[Segment].Walk(0, MaxPlaces, func(key [2]uint64, _ uint32, p *place) {
+		if p.usual.Known {
+			all[u.lineOf(key)] = append(all[u.lineOf(key)], p.usual.Median)
+		}
+	})
+	u.lines = make(map[[2]uint32]Like, len(all))
+	for at, medians := range all {
+		u.lines[at] = Like{Latency: typical(Stat{}, medians, 1), Nodes: len(medians)}
+	}
+}
+
+// lineOf are the classes of the nodes of a segment.
+func (u *Usual) lineOf(key [2]uint64) [2]uint32 {
+	return [2]uint32{u.classOf(uint32(key[0] >> 32)), u.classOf(uint32(key[1] >> 32))}
 }
 
 // typical is the middle of medians, the lower one of two, where a node's own is not known.

@@ -250,3 +250,39 @@ func TestWhatCreepsIsNotLearned(t *testing.T) {
 		}
 	}
 }
+
+// TestAFaultAtTheBegin: what a node that is like none did in its first seconds, and no more, is forgotten, however little of a minute
+// it was; the same fault is odd when it comes again, and its queue full. That there was one is known. A tail is no fault.
+func TestAFaultAtTheBegin(t *testing.T) {
+	for _, seconds := range []int{8, 20, 60, 150} {
+		f := newFabric(t, all(3000))
+		f.spines = 1
+		fault := func(node uint32, _ uint16) bool { return node == 201 }
+		f.full = fault
+		f.pass(seconds)
+		f.full = func(uint32, uint16) bool { return false }
+		if f.pass(180); f.u.Believed(Hop).Began == 0 {
+			t.Errorf("%d s: %+v", seconds, f.u.Believed(Hop))
+		}
+		f.want("it is over")
+		v, _ := f.u.Of(Place{Queue, [2]uint64{201<<32 | 301, 0}})
+		if v.Latency.P99 > 10_000 || v.Occupancy.P99 > 200 {
+			t.Errorf("%d s: %+v", seconds, v)
+		}
+		f.full = fault
+		f.pass(3)
+		f.want("it comes again", 201)
+	}
+	f := newFabric(t, nil)
+	f.ns = func(uint32, uint16) uint32 {
+		if f.r.UintN(100) < 3 {
+			return 400_000
+		}
+		return 3000
+	}
+	f.pass(600)
+	f.want("a tail")
+	if b := f.u.Believed(Hop); b.Began != 0 {
+		t.Errorf("a tail: %+v", b)
+	}
+}

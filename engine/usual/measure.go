@@ -80,15 +80,33 @@ func (m *Measure) follow(s Stat) Stat {
 	return s
 }
 
-// isFarBelow reports whether the values of the minute at hand are as far below s as others are above it that are odd.
-func (m *Measure) isFarBelow(s Stat) bool {
-	odd := uint32(0)
-	for i, n := range m.minute {
-		if uint64(most(i))*Factor > uint64(s.Median) {
-			odd += uint32(n)
+// A tenth of the values is a fault that was, and no tail; so is what a chance as small as byChance speaks against.
+const (
+	partOfFault = 0.1
+	byChance    = 1e-4
+)
+
+// forget forgets what was before the minute at hand, and reports whether it did: where a part of that was as far above nearly all
+// values of the minute as others are above it that are odd.
+func (m *Measure) forget() bool {
+	limit, n := uint64(0), uint32(0)
+	for i := range m.minute {
+		if n += uint32(m.minute[i]); 100*n >= 99*m.values {
+			limit = Factor * uint64(max(most(i), 1))
+			break
 		}
 	}
-	return m.values >= fewOfNode && odd <= m.values/100
+	far, all := 0.0, 0.0
+	for i, x := range m.day {
+		if all += float64(x); i > 0 && uint64(most(i-1)) >= limit {
+			far += float64(x)
+		}
+	}
+	if m.values == 0 || far < partOfFault*all || math.Pow(1-far/all, float64(m.values)) > byChance {
+		return false
+	}
+	m.hour, m.day, m.most = [classes]float32{}, [classes]float32{}, [2]float32{}
+	return true
 }
 
 // Few is how many values a median needs: with fewer, nothing is known.

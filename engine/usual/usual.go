@@ -77,6 +77,7 @@ type place struct {
 	oddMinutes    uint32 // minutes in a row, most of whose values were odd
 	relearns      bool   // they were so many that odd values are learned; usual stays until there are enough
 	taught        uint8  // values of the minute that were its node's as well
+	began         bool   // with what was forgotten: it was slow at first
 	role          uint64 // of a hop
 	usual         Stat   // of latency, as the last minute left it
 	latency       Measure
@@ -104,6 +105,7 @@ type Usual struct {
 	others  [NumKinds]*flows.Small[place] // by kind; none of queues
 	nodes   *flows.Small[queue]           // all hops of a node and all its queues as one
 	like    map[uint32]Like               // what hops and queues of a node are held against
+	lines   map[[2]uint32]Like            // what segments between nodes of two classes take
 	class   map[uint32]uint32             // nodes with the same class have a role in common
 	moved   bool                          // a hop has another role than when classes were made
 	slow    map[Place]Slow                // at most maxSlow

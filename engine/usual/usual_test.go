@@ -330,3 +330,35 @@ func TestSlow(t *testing.T) {
 		t.Errorf("%d are slow", len(u.slow))
 	}
 }
+
+// TestSegmentThatWasSlowFromTheBegin: one that takes far longer than others between such nodes is doubtful, and those are not, however
+// long they take; alone it is doubtful.
+func TestSegmentThatWasSlowFromTheBegin(t *testing.T) {
+	for name, c := range map[string]struct {
+		ns  [3]uint32
+		all State
+		one State
+	}{
+		"DC": {[3]uint32{700, 700, 900_000}, Known, Doubtful}, "WAN": {[3]uint32{5_000_000, 9_000_000, 12_000_000}, Known, Known},
+	} {
+		f := newFabric(t, all(3000))
+		for i, ns := range c.ns {
+			learnFor(f.u, Place{Segment, [2]uint64{101 << 32, uint64(201+i) << 32}}, 1000, 3, always(ns, unknown))
+		}
+		f.pass(5)
+		for i := range c.ns {
+			v, _ := f.u.Of(Place{Segment, [2]uint64{101 << 32, uint64(201+i) << 32}})
+			if want := []State{c.all, c.all, c.one}[i]; v.State != want {
+				t.Errorf("%s: segment %d is %v, want %v", name, i, v.State, want)
+			}
+		}
+		if b := f.u.Believed(Segment); b.Doubtful == 0 != (c.one == Known) {
+			t.Errorf("%s: %+v", name, b)
+		}
+	}
+	u := newTest(t)
+	learnFor(u, Place{Segment, [2]uint64{101 << 32, 201 << 32}}, 1000, 3, always(900_000, unknown))
+	if v, _ := u.Of(Place{Segment, [2]uint64{101 << 32, 201 << 32}}); v.State != Doubtful {
+		t.Errorf("alone: %v", v.State)
+	}
+}

@@ -24,6 +24,8 @@ type Value struct {
 	Since     int64 // when the place was seen first, Unix nanoseconds
 	State     State
 	Floor     uint32 // nanoseconds: no latency below is far above what is usual
+
+	line Like // of a segment: what those like it do, which is nothing to hold it against, for lines have any length
 }
 
 // Held are what the place is held against.
@@ -50,8 +52,11 @@ func (u *Usual) Of(p Place) (v Value, known bool) {
 	} else {
 		x = u.others[p.Kind%NumKinds].Find(p.Key)
 	}
-	if p.Kind == Queue || p.Kind == Hop {
+	switch p.Kind {
+	case Queue, Hop:
 		v.Like = u.like[nodeOf(p)]
+	case Segment:
+		v.line = u.lines[u.lineOf(p.Key)]
 	}
 	if x == nil {
 		return v, false
@@ -64,30 +69,43 @@ func (u *Usual) Of(p Place) (v Value, known bool) {
 // state is that of a place of which v is known.
 func (p *place) state(v *Value) State {
 	held, _ := v.Held()
+	isLike := v.Like.Nodes >= 2 || v.line.Nodes >= 2 && !v.line.Latency.IsAbove(held.Median)
 	switch {
 	case !v.Latency.Known && !v.Occupancy.Known && !v.Like.History:
 		return Learning
-	case held.Known && held.Median >= v.Floor && v.Like.Nodes < 2 && p.minute*minute-p.first < int64(young):
+	case held.Known && held.Median >= v.Floor && !isLike && p.minute*minute-p.first < int64(young):
 		return Doubtful
 	}
 	return Known
 }
 
-// Believed counts the places of a kind that are being learned, those that are doubtful, and all of them.
-func (u *Usual) Believed(k Kind) (learning, doubtful, all int) {
+// Believed is how many places of a kind there are, and what nobody knows of them.
+type Believed struct {
+	All, Learning, Doubtful int
+	Began                   int // were slow at first, and are not any more
+}
+
+// Believed counts the places of a kind.
+func (u *Usual) Believed(k Kind) (b Believed) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.others[k%NumKinds].Walk(0, MaxPlaces, func(key [2]uint64, _ uint32, p *place) {
 		v := Value{Latency: p.usual, Floor: u.floor}
 		if k == Hop {
 			v.Like = u.like[nodeOf(Place{k, key})]
+		} else {
+			v.line = u.lines[u.lineOf(key)]
 		}
-		switch all++; p.state(&v) {
+		b.All++
+		switch p.state(&v) {
 		case Learning:
-			learning++
+			b.Learning++
 		case Doubtful:
-			doubtful++
+			b.Doubtful++
+		}
+		if p.began {
+			b.Began++
 		}
 	})
-	return learning, doubtful, all
+	return b
 }

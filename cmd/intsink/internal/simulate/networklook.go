@@ -5,6 +5,7 @@ package simulate
 import (
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"intsink/cmd/intsink/internal/names"
@@ -104,19 +105,30 @@ func (l *NetworkLook) End() {
 
 // unknown says of what nobody can tell whether it was wrong, for want of time, of latencies or of packets.
 func (w *Worker) unknown(stands bool) string {
-	usually := w.Usual()
-	learning, doubtful, hops := usually.Believed(usual.Hop)
-	switch {
+	hops, lines := w.Usual().Believed(usual.Hop), w.Usual().Believed(usual.Segment)
+	switch places := func(h, l int) string {
+		return strings.TrimPrefix(some(h, hops.All, "hops")+some(l, lines.All, "segments"), " and ")
+	}; {
 	case stands:
 		return "all packets have the same time, so that nobody can tell what changed"
-	case learning == hops:
+	case hops.Learning == hops.All:
 		return fmt.Sprintf("nobody can tell what is slow: no hop told %d latencies in the samples that are taken of packets, so that none has a usual one", usual.Few)
-	case learning > 0:
-		return fmt.Sprintf("of %d of %d hops nobody can tell whether they are slow: fewer than %d of their node's packets were among the samples, or it has been slow since the begin", learning, hops, usual.Few)
-	case doubtful > 0:
-		return fmt.Sprintf("%d of %d hops take long, and have done since the begin: whether that is as it should be nobody can tell", doubtful, hops)
+	case hops.Learning > 0:
+		return fmt.Sprintf("of %d of %d hops nobody can tell whether they are slow: fewer than %d of their node's packets were among the samples, or it has been slow since the begin", hops.Learning, hops.All, usual.Few)
+	case hops.Doubtful+lines.Doubtful > 0:
+		return places(hops.Doubtful, lines.Doubtful) + " take long, and have done since the begin: whether that is as it should be nobody can tell"
+	case hops.Began+lines.Began > 0:
+		return places(hops.Began, lines.Began) + " took far longer at the begin than later: since when they had, nobody can tell"
 	}
 	return ""
+}
+
+// some is so many of all things, behind others; of none nothing.
+func some(n, all int, things string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d of %d %s", n, all, things)
 }
 
 // tick is how often a worker takes up a question.
