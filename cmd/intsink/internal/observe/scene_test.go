@@ -63,6 +63,7 @@ link "edge" {
 int { udp_port = 5000 }
 watch "all" {}
 collector "c" { address = "192.0.2.10:8555" }
+flows { capacity = 16384 } # hours pass here: each second costs a round over the table
 `
 
 func newScene(t *testing.T, workers int, bitmap uint16) *scene {
