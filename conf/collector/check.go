@@ -24,7 +24,7 @@ type check struct {
 func (f check) all(c *Config) {
 	f.sink(&c.Sink)
 	outputs := len(c.Kafkas) + len(c.Files) + len(c.ClickHouses) + len(c.IPFIXes)
-	alone := c.Network != nil && outputs == 0 && len(c.Listens) == 0 // the page over all sinks needs no store
+	alone := c.pageAlone()
 	if len(c.Listens) == 0 && !alone {
 		f.ErrorAt([]any{&c.HTTP}, `nothing is received: write listen "reports" { address = "0.0.0.0:8555" }`)
 	}
@@ -51,6 +51,12 @@ func (f check) all(c *Config) {
 	f.peers(c)
 	f.http(c)
 	f.network(c)
+}
+
+// pageAlone tells whether c has the page over all sinks and takes no reports: that needs no store, but may read one.
+func (c *Config) pageAlone() bool {
+	reads := len(c.ClickHouses) == 0 || len(c.ClickHouses) == 1 && c.Network != nil && c.ClickHouses[0].Name == c.Network.History
+	return c.Network != nil && len(c.Listens) == 0 && reads && len(c.Kafkas)+len(c.Files)+len(c.IPFIXes) == 0
 }
 
 // http checks the address of metrics and of the page, and who may read there.
@@ -106,6 +112,13 @@ func (f check) network(c *Config) {
 		}
 		ip, err := netip.ParseAddr(host)
 		clear = clear || err != nil || !ip.IsLoopback()
+	}
+	var stores []string
+	for i := range c.ClickHouses {
+		stores = append(stores, c.ClickHouses[i].Name)
+	}
+	if n.History != "" && !slices.Contains(stores, n.History) {
+		f.ErrorAt([]any{&n.History}, "network: history %s: there is no block clickhouse of that name%s", schema.Quote(schema.Short(n.History)), schema.DidYouMean(n.History, stores, "%q"))
 	}
 	f.tls("network", n.TLS)
 	f.secret("network", "token_file", &n.TokenFile)

@@ -122,6 +122,9 @@ func real(path string) string {
 func (f check) spool(c *Config) {
 	s := c.Spool
 	if s == nil {
+		if c.pageAlone() {
+			return
+		}
 		for _, away := range slices.Concat(blocks("kafka", c.Kafkas), blocks("clickhouse", c.ClickHouses), blocks("ipfix", c.IPFIXes)) {
 			f.WarnAt([]any{away.key}, "%s: without a spool, records are dropped once memory for them is full, as while the server is away; spool { directory = \"/var/lib/intsink-collect\" } keeps them", away.what)
 			break

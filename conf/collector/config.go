@@ -36,6 +36,7 @@ type Network struct {
 	Insecure  bool          // the token may go to other machines without TLS
 	Timeout   time.Duration // for an answer of one sink
 	TLS       *TLS          // nil: http
+	History   string        // the block clickhouse whose tables have what is older than the sinks remember; "": none
 }
 
 // Listen is one address that reports come to.

@@ -48,6 +48,7 @@ func (c *Config) visit(v schema.Visitor) {
 		v.Attr("token_file", schema.Text(&n.TokenFile))
 		v.Attr("insecure", schema.Boolean(&n.Insecure))
 		v.Attr("timeout", schema.Duration(&n.Timeout, 50*time.Millisecond, 10*time.Second))
+		v.Attr("history", schema.Text(&n.History))
 		v.Optional("tls", schema.Pointer(&n.TLS, func() TLS { return TLS{} }, visitTLS))
 	}))
 	v.Block("names", &c.Names, func(v schema.Visitor) { conf.VisitNames(v, &c.Names) })

@@ -46,6 +46,10 @@ func TestLeastVersion(t *testing.T) {
 			all = append(all, sql+" FORMAT Null")
 		}
 	}
+	for _, m := range []clickhouse.Minutes{clickhouse.Queues, clickhouse.Hops, clickhouse.Segments} {
+		all = append(all, toNobody(m.Between("`int`.", 0, 30, 60, "", 5)))
+	}
+	all = append(all, toNobody(clickhouse.ProblemsSince("`int`.", time.Now(), 5)), toNobody(clickhouse.EpisodesBetween("`int`.", time.Now(), time.Now(), "", 5)))
 	shows, _ := panels(t)
 	for _, p := range shows {
 		all = append(all, shown(p.Targets[0].RawSQL, time.Now(), nil)+" FORMAT Null")
@@ -61,4 +65,9 @@ func TestLeastVersion(t *testing.T) {
 	if !strings.HasPrefix(clickhouse.LeastVersion, "24.8") {
 		t.Error("scripts/deps-engines.sh installs another version than the least")
 	}
+}
+
+// toNobody is a query whose rows nobody wants.
+func toNobody(query string) string {
+	return strings.Replace(query, "FORMAT JSONEachRow", "FORMAT Null", 1)
 }

@@ -5,7 +5,14 @@ package allsinks
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -15,6 +22,97 @@ const slack = 10 * time.Second
 
 // mostShares is how many culprits and victims an answer has.
 const mostShares = 16
+
+// episodeList answers GET /api/v1/episodes: with since and until those of a time, which a sink does not take: out of the store, too, where the sinks
+// remember them no more.
+func (s *Sinks) episodeList(ctx context.Context, r *http.Request) (object, error) {
+	parameters := r.URL.Query()
+	at, limited, err := s.spanIn(parameters)
+	if err != nil || !limited {
+		if err == nil {
+			return s.listOf("episodes")(ctx, r)
+		}
+		return nil, err
+	}
+	s.knowAll(ctx)
+	asked := maps.Clone(parameters)
+	asked.Del("since")
+	asked.Del("until")
+	asked.Set("limit", strconv.Itoa(maxLimit))
+	q, err := s.askFor(ctx, r.URL.Path+"?"+asked.Encode(), s.o.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	all := &question{}
+	for _, r := range q.answers() {
+		r.o = copyOf(r.o)
+		r.o["items"] = slices.DeleteFunc(slices.Clone(listOf(r.o, "items")), func(x any) bool {
+			o, is := x.(object)
+			its := spanOf(o, "begin", "end")
+			return !is || !its.from.Before(at.to) || !its.to.IsZero() && its.to.Before(at.from)
+		})
+		all.replies = append(all.replies, r)
+	}
+	var missing error
+	if s.o.Past != nil && parameters.Get("open") != "true" {
+		var past reply
+		if past, missing = s.pastEpisodes(ctx, at, parameters); missing == nil {
+			past.o["items"] = notIn(all.replies, objects(past.o, "items"))
+			all.replies = append(all.replies, past)
+		} else if said := (*refusal)(nil); errors.As(missing, &said) {
+			return nil, missing
+		}
+	}
+	o := lists["episodes"].answer("episodes", all, parameters)
+	if p := q.partial(); len(p) > 0 {
+		o["partial"] = p
+	}
+	return withoutPast(o, missing), nil
+}
+
+// notIn are the episodes that no reply has: what a sink remembers stands, as it has more to say.
+func notIn(replies []reply, episodes []object) []any {
+	type known struct {
+		key string
+		at  span
+	}
+	var all []known
+	for _, r := range replies {
+		for _, o := range objects(r.o, "items") {
+			all = append(all, known{lists["episodes"].key(o), spanOf(o, "begin", "end")})
+		}
+	}
+	left := []any{}
+	for _, o := range episodes {
+		key, at := lists["episodes"].key(o), spanOf(o, "begin", "end")
+		if !slices.ContainsFunc(all, func(k known) bool { return k.key == key && k.at.meets(at) }) {
+			left = append(left, o)
+		}
+	}
+	return left
+}
+
+// spanIn reads since and until: times, or how long ago. limited tells whether there is one.
+func (s *Sinks) spanIn(parameters url.Values) (at span, limited bool, err error) {
+	now := s.o.Now()
+	at = span{time.Unix(0, 0), now}
+	for name, t := range map[string]*time.Time{"since": &at.from, "until": &at.to} {
+		v := parameters.Get(name)
+		if v == "" {
+			continue
+		}
+		limited = true
+		if d, err := time.ParseDuration(v); err == nil && d >= 0 {
+			*t = now.Add(-d)
+		} else if *t, err = time.Parse(time.RFC3339, v); err != nil {
+			return at, true, &refusal{http.StatusBadRequest, fmt.Sprintf("%s = %.40q: must be a time such as 2026-11-22T03:31:09Z, or how long ago it was, such as 168h", name, v)}
+		}
+	}
+	if !at.from.Before(at.to) {
+		return at, limited, &refusal{http.StatusBadRequest, "since is not before until"}
+	}
+	return at, limited, nil
+}
 
 // span is a time, which may go on.
 type span struct {

@@ -6,9 +6,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
 
 // histories are the fields that say which place an item of /api/v1/history is of.
@@ -24,11 +27,66 @@ func (s *Sinks) history(ctx context.Context, r *http.Request) (object, error) {
 		return nil, &refusal{http.StatusNotFound, "there is no such history: there is hops, links, paths, queues, segments, sink"}
 	}
 	s.knowAll(ctx)
+	if s.o.Past != nil {
+		at, _, err := s.spanIn(r.URL.Query())
+		if since := r.URL.Query().Get("since"); err == nil && since != "" && s.o.Now().Sub(at.from) > sinksKeep {
+			return s.longHistory(ctx, r, at, keys)
+		}
+	}
 	q, err := s.asked(ctx, r, 5*s.o.Timeout)
 	if err != nil {
 		return nil, err
 	}
 	return q.once(func(q *question) (object, error) { return mergeHistory(q, keys), nil })
+}
+
+// longHistory answers what lies further back than the sinks remember: out of the store, and what is not, of the sinks.
+func (s *Sinks) longHistory(ctx context.Context, r *http.Request, at span, keys []string) (object, error) {
+	parameters := r.URL.Query()
+	step := longStep(at)
+	if v := parameters.Get("step"); v != "" {
+		var err error
+		if step, err = time.ParseDuration(v); err != nil || step < time.Minute || step%time.Minute != 0 {
+			return nil, &refusal{http.StatusBadRequest, fmt.Sprintf("step = %.40q: must be whole minutes, such as 10m", v)}
+		}
+	}
+	seconds := int64(step / time.Second)
+	border := time.Unix((s.o.Now().Add(-sinksKeep+time.Hour).Unix()/seconds+1)*seconds, 0) // what the sinks surely have begins here
+	all := &question{}
+	var asked *question
+	if at.to.After(border) {
+		parameters.Set("since", border.UTC().Format(time.RFC3339))
+		parameters.Set("step", step.String())
+		var err error
+		if asked, err = s.askFor(ctx, r.URL.Path+"?"+parameters.Encode(), 5*s.o.Timeout); err != nil {
+			return nil, err
+		}
+		all.replies, at.to = asked.answers(), border
+	}
+	past, missing := s.pastHistory(ctx, r.PathValue("what"), at, step, r.URL.Query())
+	if said := (*refusal)(nil); errors.As(missing, &said) {
+		return nil, missing
+	}
+	if missing == nil {
+		all.replies = append([]reply{past}, all.replies...)
+	}
+	if len(all.replies) == 0 {
+		return nil, fmt.Errorf("no answer from the store: %w", missing)
+	}
+	if missing == nil {
+		keys = keptHistories[r.PathValue("what")].of.Columns // the store knows a place by these alone
+	}
+	o := mergeHistory(all, keys)
+	if asked != nil && len(asked.partial()) > 0 {
+		o["partial"] = asked.partial()
+	}
+	return withoutPast(o, missing), nil
+}
+
+// longStep is the step of a time, where none is asked for: whole minutes, a day's worth at most.
+func longStep(at span) time.Duration {
+	minutes := int64(at.to.Sub(at.from)/time.Minute)/1440 + 1
+	return time.Duration(minutes) * time.Minute
 }
 
 // mostSteps bounds the steps of an answer: a sink's own are at most these for one place.

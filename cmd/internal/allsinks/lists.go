@@ -74,10 +74,8 @@ func (l *list) answer(name string, q *question, parameters url.Values) object {
 	all := l.merge(name, q.answers())
 	by := l.sorts[cmp.Or(parameters.Get("sort"), l.usual)]
 	slices.SortStableFunc(all, func(a, b item) int { return l.compare(by, a.o, b.o) })
-	limit := defaultLimit
-	if n, err := strconv.ParseUint(parameters.Get("limit"), 0, 16); err == nil && n > 0 {
-		limit = min(int(n), maxLimit)
-	} else if name == "nodes" {
+	limit := limitOf(parameters)
+	if name == "nodes" {
 		limit = len(all) // it has no pages
 	}
 	o, more := object{}, l.goesOn(q)
@@ -91,6 +89,14 @@ func (l *list) answer(name string, q *question, parameters url.Values) object {
 	}
 	o["items"], o["totals"] = items, l.totals(q, len(all), more)
 	return o
+}
+
+// limitOf is how many items are asked for.
+func limitOf(parameters url.Values) int {
+	if n, err := strconv.ParseUint(parameters.Get("limit"), 0, 16); err == nil && n > 0 {
+		return min(int(n), maxLimit)
+	}
+	return defaultLimit
 }
 
 // mark says which sinks tell of an item.

@@ -63,6 +63,9 @@ func (s *Sinks) problemList(ctx context.Context, r *http.Request) (object, error
 	if err != nil {
 		return nil, &refusal{http.StatusBadRequest, err.Error()}
 	}
+	if s.o.Past != nil && !f.since.IsZero() {
+		return s.problemsSince(ctx, &f)
+	}
 	all, err := s.allProblems(ctx)
 	if err != nil {
 		return nil, err
@@ -70,25 +73,43 @@ func (s *Sinks) problemList(ctx context.Context, r *http.Request) (object, error
 	return f.of(all), nil
 }
 
-// allProblems is the answer without a filter: every sink is asked for all, so that all who look share the question.
-func (s *Sinks) allProblems(ctx context.Context) (object, error) {
-	s.knowAll(ctx)
-	nodes, err := s.ask(ctx, "/api/v1/nodes", s.o.Timeout)
+// problemsSince has what the sinks have forgotten, too.
+func (s *Sinks) problemsSince(ctx context.Context, f *filter) (object, error) {
+	q, nodes, err := s.askProblems(ctx)
 	if err != nil {
 		return nil, err
 	}
-	q, err := s.ask(ctx, "/api/v1/problems", s.o.Timeout)
+	past, missing := s.pastProblems(ctx, f.since, q.answers())
+	all := s.mergeProblems(q, nodes, past...)
+	if p := q.partial(); len(p) > 0 {
+		all["partial"] = p
+	}
+	return f.of(withoutPast(all, missing)), nil
+}
+
+// allProblems is the answer without a filter.
+func (s *Sinks) allProblems(ctx context.Context) (object, error) {
+	q, nodes, err := s.askProblems(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return q.once(func(q *question) (object, error) { return s.mergeProblems(q, nodes), nil })
 }
 
-// mergeProblems makes the one list.
-func (s *Sinks) mergeProblems(q, nodes *question) object {
+// askProblems asks every sink for all, so that all who look share the question.
+func (s *Sinks) askProblems(ctx context.Context) (q, nodes *question, err error) {
+	s.knowAll(ctx)
+	if nodes, err = s.ask(ctx, "/api/v1/nodes", s.o.Timeout); err == nil {
+		q, err = s.ask(ctx, "/api/v1/problems", s.o.Timeout)
+	}
+	return q, nodes, err
+}
+
+// mergeProblems makes the one list of what the sinks tell, and of what they told before.
+func (s *Sinks) mergeProblems(q, nodes *question, before ...reply) object {
 	groups, order := map[string][]*told{}, []string{}
 	looked, signs, left, last := object{}, object{}, 0.0, time.Time{}
-	for _, r := range q.answers() {
+	for _, r := range append(q.answers(), before...) {
 		behind := -r.sink.identity().ahead
 		for _, o := range objects(r.o, "items") {
 			o = copyOf(o)
@@ -206,7 +227,7 @@ func joinEvidence(worst *told, all []*told) object {
 				flows = append(flows, f)
 			}
 		}
-		one := object{"sink": t.sink.name, "url": t.sink.base + "/ui/", "id": t.o["id"], "since": t.o["since"], "until": t.o["until"], "value": t.o["value"]}
+		one := object{"sink": t.sink.name, "url": t.sink.page(), "id": t.o["id"], "since": t.o["since"], "until": t.o["until"], "value": t.o["value"]}
 		if id := t.sink.identity(); id.node != "" {
 			one["node"] = id.node
 		}

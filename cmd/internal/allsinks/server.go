@@ -29,6 +29,7 @@ func (s *Sinks) routes() map[string]answerer {
 	for name := range lists {
 		all[name] = s.listOf(name)
 	}
+	all["episodes"] = s.episodeList
 	return all
 }
 

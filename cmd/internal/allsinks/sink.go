@@ -32,6 +32,14 @@ type sink struct {
 	probing bool
 }
 
+// page is the URL of its own page; nil: it is known by what it told before alone.
+func (s *sink) page() any {
+	if s.base == "" {
+		return nil
+	}
+	return s.base + "/ui/"
+}
+
 // is6 tells whether its address is of IPv6.
 func (s *sink) is6() bool { return strings.HasPrefix(s.name, "[") }
 

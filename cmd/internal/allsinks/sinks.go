@@ -29,6 +29,7 @@ type Options struct {
 	Log       func() *slog.Logger
 	LookUp    func(ctx context.Context, host string) ([]netip.Addr, error)
 	Now       func() time.Time
+	Past      *Past // nil: what is older than the sinks remember is not known
 }
 
 // TLS names PEM files, and the name that the sinks' certificates must have; "": that of the address.

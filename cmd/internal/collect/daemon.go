@@ -275,6 +275,17 @@ func (d *daemon) makeSinks(n *collector.Network) (*allsinks.Sinks, error) {
 	if t := n.TLS; t != nil {
 		o.TLS = &allsinks.TLS{CA: t.CA, Certificate: t.Certificate, Key: t.Key, ServerName: t.ServerName}
 	}
+	for i := range d.began.ClickHouses {
+		h := &d.began.ClickHouses[i]
+		if h.Name != n.History {
+			continue
+		}
+		store, err := makeClickHouse(h, nil)
+		if err != nil {
+			return nil, fmt.Errorf("clickhouse %q, for the history: %w", h.Name, err)
+		}
+		o.Past = &allsinks.Past{Read: store.Read, Database: store.Database()}
+	}
 	return allsinks.New(o)
 }
 

@@ -144,7 +144,7 @@ func makeKafka(k *collector.Kafka, format collect.Format, say func(msg string, a
 	return kafka.New(c)
 }
 
-func makeClickHouse(h *collector.ClickHouse, say func(msg string, args ...any)) (collect.Output, error) {
+func makeClickHouse(h *collector.ClickHouse, say func(msg string, args ...any)) (*clickhouse.Output, error) {
 	c := clickhouse.Config{URL: h.URL, Replicas: h.Replicas, User: h.User, PasswordFile: h.PasswordFile, Rows: h.Rows, Wait: h.Wait, Timeout: h.Timeout, Log: say}
 	if h.PasswordFile != "" {
 		if _, err := plainfile.Read(h.PasswordFile); err != nil {

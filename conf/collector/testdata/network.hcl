@@ -11,8 +11,10 @@ network {
   sinks      = ["192.0.2.1:9465", "sinks.example:9465"]
   token_file = "/etc/intsink-collect/sinks.token"
   timeout    = "500ms"
+  history    = "store"
   tls { ca = "/etc/intsink-collect/ca.pem" }
 }
 names {
   node "spine1" { id = 201 }
 }
+clickhouse "store" { url = "https://clickhouse.example:8443/?table=int.reports" }
