@@ -20,10 +20,11 @@ import (
 
 // ProblemOptions are the flags of the command problems.
 type ProblemOptions struct {
-	Sink client.Options
-	All  bool // those that have ended, too
-	JSON bool
-	Kind string
+	Sink  client.Options
+	All   bool // those that have ended, too
+	JSON  bool
+	Kind  string
+	Since string // those that were wrong then or later, ended or not: a time, or how long ago; "": of now, or all
 }
 
 // Problems prints the problems of a sink. One that is open is an error, so that scripts can ask.
@@ -33,7 +34,15 @@ func Problems(ctx context.Context, stdout io.Writer, o *ProblemOptions) error {
 		return err
 	}
 	q := url.Values{}
-	if !o.All {
+	if o.Since != "" {
+		since := o.Since
+		if d, err := time.ParseDuration(since); err == nil && d >= 0 {
+			since = time.Now().Add(-d).UTC().Format(time.RFC3339)
+		} else if _, err := time.Parse(time.RFC3339, since); err != nil {
+			return cli.WrongUsage(fmt.Errorf("--since %q: must be a time such as 2026-11-22T03:31:09Z, or how long ago it was, such as 168h", cli.Short(since)))
+		}
+		q.Set("since", since)
+	} else if !o.All {
 		q.Set("open", "true")
 	}
 	if o.Kind != "" {

@@ -91,4 +91,13 @@ func TestProblemsOfASink(t *testing.T) {
 	if text, err := run(ProblemOptions{All: true, Kind: "loop", JSON: true}); err == nil || !strings.Contains(err.Error(), "1 problem now") || text != answer || asked != "/api/v1/problems?kind=loop" {
 		t.Errorf("%q, %v: %s", text, err, asked)
 	}
+	if _, err := run(ProblemOptions{Since: "2026-11-22T03:31:09Z"}); err == nil || asked != "/api/v1/problems?since=2026-11-22T03%3A31%3A09Z" {
+		t.Errorf("%v: %s", err, asked)
+	}
+	if _, err := run(ProblemOptions{Since: "168h"}); err == nil || !strings.HasPrefix(asked, "/api/v1/problems?since=20") {
+		t.Errorf("%v: %s", err, asked)
+	}
+	if _, err := run(ProblemOptions{Since: "lately"}); err == nil || !strings.Contains(err.Error(), "must be a time") {
+		t.Errorf("%v", err)
+	}
 }
