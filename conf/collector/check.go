@@ -249,7 +249,7 @@ func (f check) registry(what string, k *Kafka) {
 	what += ": registry"
 	f.tls(what, r.TLS)
 	f.secret(what, "password_file", &r.PasswordFile)
-	if k.Format != ProtobufMessages && f.Good(&k.Format) {
+	if k.Format != ProtobufMessages && (f.Good(&k.Format) || !f.Has(&k.Format)) {
 		f.ErrorAt([]any{r}, `%s: is for messages of format = "protobuf"`, what)
 	}
 	if (r.User == "") != (r.PasswordFile == "") {
@@ -320,6 +320,9 @@ func (f check) clickhouse(c *ClickHouse) {
 // ipfix checks that an output has a port, and a collector to itself: two would count sequence numbers and name templates at odds.
 func (f check) ipfix(x *IPFIX, before []IPFIX) {
 	what := "ipfix " + schema.Quote(x.Name)
+	if f.tls(what, x.TLS); x.TLS != nil && x.Protocol != TCP && (f.Good(&x.Protocol) || !f.Has(&x.Protocol)) {
+		f.ErrorAt([]any{x.TLS}, `%s: tls is for protocol = "tcp"`, what)
+	}
 	if !f.Good(&x.Address) {
 		return
 	}

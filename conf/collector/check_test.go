@@ -85,6 +85,9 @@ func TestDoubtfulConfigurations(t *testing.T) {
 		{"flows to no port", "spool { directory = \".\" }\nipfix \"x\" { address = \"192.0.2.20\" }", "3:23: error: ipfix \"x\": address \"192.0.2.20\": must be an address and a port, such as \"192.0.2.20:4739\""},
 		{"flows twice", "spool { directory = \".\" }\nipfix \"x\" { address = \"nf:4739\" }\nipfix \"y\" { address = \"nf:4739\" }", "4:23: error: ipfix \"y\": address nf:4739 is that of ipfix \"x\": each flow would come twice"},
 		{"flows by UDP and TCP", "spool { directory = \".\" }\nipfix \"x\" { address = \"nf:4739\" }\nipfix \"y\" {\n address = \"nf:4739\"\n protocol = \"tcp\"\n}", ""},
+		{"a registry for JSON", "spool { directory = \".\" }\nkafka \"k\" {\n brokers = [\"a:1\"]\n registry { url = \"http://r:8081\" }\n}", `5:2: error: kafka "k": registry: is for messages of format = "protobuf"`},
+		{"TLS over UDP", "spool { directory = \".\" }\nipfix \"x\" {\n address = \"nf:4740\"\n tls { }\n}", "5:2: error: ipfix \"x\": tls is for protocol = \"tcp\""},
+		{"TLS over TCP", "spool { directory = \".\" }\nipfix \"x\" {\n address = \"nf:4740\"\n protocol = \"tcp\"\n tls { }\n}", ""},
 		{"a message that is too short", "spool { directory = \".\" }\nipfix \"x\" {\n address = \"nf:4739\"\n message = \"100B\"\n}", "5:12: error: ipfix \"x\": message"},
 		{"nothing", "spool { directory = \".\" }\nfile \"f\" { path = \"real\" }\nfile \"g\" { path = \"folder/new\" }\nfile \"h\" { path = \"unix:folder\" }", ""},
 	} {

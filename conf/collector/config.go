@@ -119,6 +119,7 @@ type IPFIX struct {
 	Message    int64         // bytes at most
 	Templates  time.Duration // how often they are sent again over UDP
 	Enterprise int           // private enterprise number of fields that no standard has; 0: without them
+	TLS        *TLS          // over TCP
 }
 
 // HTTP is where metrics, the schema and the page over all sinks are.

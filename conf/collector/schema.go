@@ -110,4 +110,5 @@ func visitIPFIX(v schema.Visitor, i *IPFIX) {
 	v.Attr("message", schema.Size(&i.Message, 512, 65507))
 	v.Attr("templates", schema.Duration(&i.Templates, time.Second, time.Hour))
 	v.Attr("enterprise", schema.Integer(&i.Enterprise, 0, 1<<32-1))
+	v.Optional("tls", schema.Pointer(&i.TLS, func() TLS { return TLS{} }, visitTLS))
 }

@@ -1,11 +1,13 @@
-// Output: sends the records of deliveries as messages over a UDP or TCP socket, and settles them when they have arrived.
+// Output: sends the records of deliveries as messages over a UDP or TCP socket, or TLS on TCP, and settles them when they have arrived.
 
 package ipfix
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -24,6 +26,7 @@ type Config struct {
 	Message    int           // bytes of a message, at most
 	Repeat     time.Duration // UDP: how often templates are told again
 	Enterprise uint32        // private enterprise number of fields that IANA does not have; 0: they are left out
+	TLS        *tls.Config   // over TCP; nil: none
 }
 
 // Output is one exporting process. It implements collect.Output.
@@ -38,14 +41,16 @@ type Output struct {
 
 	way     []sent // sent, and not settled, in their order
 	held    int    // bytes of their deliveries
-	written int64  // bytes that the connection was given
+	written int64  // bytes that the connection was given, those of TLS included
+	began   time.Time
+	hungUp  *atomic.Pointer[error] // TLS: why the collector has ended the session
 }
 
 // sent is a delivery, or what is left of it, that is on its way.
 type sent struct {
 	d       *collect.Delivery
 	records []int // indices of those that are of a flow: the others were dropped at once
-	end     int64 // TCP: bytes of the connection up to its last one
+	end     int64 // TCP: bytes of the connection up to its last one, see Output.written
 	at      time.Time
 }
 
@@ -56,8 +61,11 @@ const (
 	refusedWithin = 50 * time.Millisecond
 	connectAfter  = time.Second
 	dialTimeout   = time.Second
-	writeTimeout  = 5 * time.Second
-	pollEvery     = 5 * time.Millisecond
+	// refusedByTLS is how long an alert may take that refuses the certificate of this side: with TLS 1.3, this side is done with the
+	// handshake before the other one has seen it, and the kernel there takes what follows.
+	refusedByTLS = time.Second
+	writeTimeout = 5 * time.Second
+	pollEvery    = 5 * time.Millisecond
 )
 
 // New makes an output. It connects to nothing yet.
@@ -147,7 +155,14 @@ func (o *Output) connect() error {
 		conn.Close()
 		return err
 	}
-	o.conn, o.raw, o.written = conn, raw, 0
+	o.conn, o.raw, o.written, o.began, o.hungUp = conn, raw, 0, o.now(), nil
+	if o.c.TLS != nil {
+		if o.conn, err = o.secure(conn); err != nil {
+			conn.Close()
+			o.conn, o.raw = nil, nil
+			return err
+		}
+	}
 	o.session = session{enterprise: o.c.Enterprise, limit: o.c.Message, now: o.now, write: o.write, message: o.session.message}
 	if o.c.Network == "udp" {
 		o.session.repeat = o.c.Repeat
@@ -155,6 +170,44 @@ func (o *Output) connect() error {
 	o.away.Store(nil)
 	return nil
 }
+
+// counted counts the bytes that a connection is given.
+type counted struct {
+	net.Conn
+	n *int64
+}
+
+func (c counted) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	*c.n += int64(n)
+	return n, err
+}
+
+// secure begins TLS on a connection. What the collector sends is read, though a collector has nothing to say: alerts, tickets and its end.
+func (o *Output) secure(conn net.Conn) (net.Conn, error) {
+	c := o.c.TLS.Clone()
+	if c.ServerName == "" {
+		c.ServerName, _, _ = net.SplitHostPort(o.c.Address)
+	}
+	secured := tls.Client(counted{conn, &o.written}, c)
+	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
+	defer cancel()
+	if err := secured.HandshakeContext(ctx); err != nil {
+		return nil, fmt.Errorf("tls: %w", err)
+	}
+	hungUp := &atomic.Pointer[error]{}
+	o.hungUp, o.began = hungUp, o.now()
+	go func() {
+		_, err := io.Copy(io.Discard, secured)
+		if err == nil {
+			err = errClosed
+		}
+		hungUp.Store(&err)
+	}()
+	return secured, nil
+}
+
+var errClosed = errors.New("the collector has closed the connection")
 
 // prepare has the kernel send messages over UDP without the mark that none on the path may cut them (without ICMP errors, a path that
 // takes less would lose them all), and tell of each ICMP error, such as that the host is not there.
@@ -206,9 +259,11 @@ func (o *Output) arrived() (func(*sent) bool, error) {
 		if failure, err = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_ERROR); err != nil || failure != 0 || o.c.Network == "udp" {
 			return
 		}
-		var b [1]byte // a collector sends nothing, but may close
-		n, _, peek := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		closed = peek == nil && n == 0
+		if o.hungUp == nil {
+			var b [1]byte // a collector sends nothing, but may close
+			n, _, peek := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+			closed = peek == nil && n == 0
+		}
 		unacknowledged, err = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ)
 	})
 	switch err := errors.Join(ctl, err); {
@@ -217,7 +272,15 @@ func (o *Output) arrived() (func(*sent) bool, error) {
 	case failure != 0:
 		return nil, unix.Errno(failure)
 	case closed:
-		return nil, errors.New("the collector has closed the connection")
+		return nil, errClosed
+	}
+	if o.hungUp != nil {
+		if why := o.hungUp.Load(); why != nil {
+			return nil, *why
+		}
+		if o.now().Sub(o.began) < refusedByTLS {
+			return func(*sent) bool { return false }, nil
+		}
 	}
 	if o.c.Network == "udp" {
 		before := o.now().Add(-refusedWithin)

@@ -1,12 +1,17 @@
 package ipfix
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/binary"
 	"io"
 	"net"
+	"net/http/httptest"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -312,5 +317,57 @@ func TestUDPRefused(t *testing.T) {
 		r.message(m[:n])
 	}
 	b.Wait("it counts as delivered", func() bool { return b.C.Snapshot().Outputs[0].Delivered == 20 })
+	b.Stop()
+}
+
+// TestTLS: messages over TLS arrive as over TCP, also after the session was broken. A collector that does not take this side's certificate,
+// or shows one that this side does not take, gets nothing counted as delivered, and what is wrong is said.
+func TestTLS(t *testing.T) {
+	web := httptest.NewTLSServer(nil) // for its certificate
+	defer web.Close()
+	trusted := x509.NewCertPool()
+	trusted.AddCert(web.Certificate())
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	var asks atomic.Int32 // tls.ClientAuthType
+	l := tls.NewListener(plain, &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		return &tls.Config{Certificates: web.TLS.Certificates, ClientAuth: tls.ClientAuthType(asks.Load())}, nil
+	}})
+	c := &tcpCollector{l: l}
+	go c.run(t)
+	address := plain.Addr().String()
+	for _, wrong := range []struct {
+		asks  tls.ClientAuthType
+		roots *x509.CertPool
+		want  string
+	}{{tls.RequireAnyClientCert, trusted, "certificate required"}, {tls.NoClientCert, x509.NewCertPool(), "unknown authority"}} {
+		asks.Store(int32(wrong.asks))
+		o := New(Config{Address: address, Network: "tcp", Message: 512, TLS: &tls.Config{RootCAs: wrong.roots}})
+		b := collecttest.New(t, collect.Options{}, 1<<30, o)
+		b.Send(5)
+		b.Wait("it is said", func() bool { return o.Away() != nil && strings.Contains(o.Away().Error(), wrong.want) })
+		if n := b.C.Snapshot().Outputs[0].Delivered; n != 0 {
+			t.Errorf("%s: %d records are delivered", wrong.want, n)
+		}
+		b.Stop()
+	}
+	asks.Store(int32(tls.NoClientCert))
+	if c.have() != 0 {
+		t.Fatalf("%d flows", c.have())
+	}
+	b := collecttest.New(t, collect.Options{}, 1<<30, New(Config{Address: address, Network: "tcp", Message: 512, TLS: &tls.Config{RootCAs: trusted}}))
+	b.Send(50)
+	b.Wait("all has arrived", func() bool { return b.C.Snapshot().Outputs[0].Delivered == 100 })
+	c.mu.Lock()
+	for _, conn := range c.conns {
+		conn.Close()
+	}
+	c.mu.Unlock()
+	b.Send(50)
+	b.Wait("all has arrived over another session", func() bool { return b.C.Snapshot().Outputs[0].Delivered == 200 })
+	b.Wait("the collector has read it", func() bool { return c.have() >= 200 })
 	b.Stop()
 }

@@ -60,10 +60,14 @@ func specs(c *collector.Config) (all []spec) {
 	}
 	for i := range c.IPFIXes {
 		x := c.IPFIXes[i]
-		s := spec{name: "ipfix " + x.Name, config: x, format: collect.Flow, hosts: namesIn(x.Address)}
+		s := spec{name: "ipfix " + x.Name, config: x, files: contents(x.TLS), format: collect.Flow, hosts: namesIn(x.Address)}
 		s.make = func(func(string, ...any)) (collect.Output, error) {
+			secure, err := clientTLS(x.TLS)
+			if err != nil {
+				return nil, err
+			}
 			return ipfix.New(ipfix.Config{
-				Address: x.Address, Network: string(x.Protocol), Message: int(x.Message), Repeat: x.Templates, Enterprise: uint32(x.Enterprise),
+				Address: x.Address, Network: string(x.Protocol), Message: int(x.Message), Repeat: x.Templates, Enterprise: uint32(x.Enterprise), TLS: secure,
 			}), nil
 		}
 		all = append(all, s)
@@ -151,24 +155,34 @@ func makeClickHouse(h *collector.ClickHouse, say func(msg string, args ...any)) 
 			return nil, fmt.Errorf("password_file: %w", err)
 		}
 	}
-	if t := h.TLS; t != nil {
-		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
-		if t.CA != "" {
-			ca, err := plainfile.CertPool(t.CA)
-			if err != nil {
-				return nil, fmt.Errorf("tls.ca: %w", err)
-			}
-			c.TLS.RootCAs = ca
-		}
-		if t.Certificate != "" {
-			pair, err := plainfile.KeyPair(t.Certificate, t.Key)
-			if err != nil {
-				return nil, fmt.Errorf("tls.certificate, tls.key: %w", err)
-			}
-			c.TLS.Certificates = []tls.Certificate{pair}
-		}
+	var err error
+	if c.TLS, err = clientTLS(h.TLS); err != nil {
+		return nil, err
 	}
 	return clickhouse.New(c)
+}
+
+// clientTLS is the TLS of a client as a block tls has it; nil where there is none.
+func clientTLS(t *collector.TLS) (*tls.Config, error) {
+	if t == nil {
+		return nil, nil
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
+	if t.CA != "" {
+		ca, err := plainfile.CertPool(t.CA)
+		if err != nil {
+			return nil, fmt.Errorf("tls.ca: %w", err)
+		}
+		c.RootCAs = ca
+	}
+	if t.Certificate != "" {
+		pair, err := plainfile.KeyPair(t.Certificate, t.Key)
+		if err != nil {
+			return nil, fmt.Errorf("tls.certificate, tls.key: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
 }
 
 // decoderOptions say how the packets in reports are read.
