@@ -52,10 +52,11 @@ playground-full: deps deps-engines ## the same with intsink-collect, Apache Kafk
 	GOAMD64=$(GOAMD64) $(GO) build -trimpath -o bin/playground ./deploy/playground
 	@FULL=1 deploy/playground/playground.sh
 
-demo-collect: deps deps-engines ## the same network into intsink-collect, Apache Kafka and ClickHouse, and three questions in SQL
+demo-collect: deps deps-engines ## the same network into intsink-collect, Apache Kafka and ClickHouse, three questions in SQL, and more of yours until Ctrl-C (STAY=0: none)
 	$(MAKE) build
 	GOAMD64=$(GOAMD64) $(GO) build -trimpath -o bin/traffic ./deploy/demo/traffic
-	deploy/demo/demo-collect.sh
+	GOAMD64=$(GOAMD64) $(GO) build -trimpath -o bin/playground ./deploy/playground
+	@deploy/demo/demo-collect.sh
 
 test: deps ## every test once: five minutes on two quiet cores
 	$(MAKE) build

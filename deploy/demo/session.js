@@ -1,9 +1,9 @@
 // ClickHouse inside of this process (chdb), with the tables of deploy/collect, which read the topic of records.
 const fs = require('fs');
-const { Session } = require('chdb');
 
 // open makes the tables in a folder.
 function open(dir) {
+  const { Session } = require('chdb');
   const session = new Session(dir);
   const run = (sql, format) => session.query(sql, format || 'JSONEachRow');
   for (const path of ['deploy/collect/clickhouse.sql', 'deploy/collect/clickhouse-kafka.sql', 'deploy/collect/clickhouse-problems.sql']) {

@@ -38,14 +38,17 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("playground", flag.ContinueOnError)
 	control := flags.String("control", "/run/intsink-playground.sock", "the socket on which commands are taken")
-	network := flags.String("network", "", "namespace and interface of the network: NAME/INTERFACE, with commas between those towards several sinks; without it, the argument is a command for the one that runs")
+	network := flags.String("network", "", "namespace and interface of the network: NAME/INTERFACE, with commas between those towards several sinks; without it, --listen alone is done where there is a --sink, else the argument is a command for the one that runs")
 	sink := flags.String("sink", "", "namespace of the sink, with commas between several")
 	listen := flags.String("listen", "127.0.0.1:9465", "addresses, with commas between them, that lead to the same addresses in the sink's namespace; of several sinks, one each")
 	quiet := flags.Int("quiet", 0, "process of the sink that the command quiet stops, and calm has go on; 0: none")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *network == "" {
+	switch {
+	case *network == "" && *sink != "":
+		return lead(ctx, *sink, strings.Split(*listen, ","))
+	case *network == "":
 		return tell(*control, flags.Arg(0))
 	}
 	p := &playground{Network: scene.New(), quiet: *quiet}
@@ -71,6 +74,20 @@ func tell(control, word string) error {
 	fmt.Fprintln(c, word)
 	_, err = io.Copy(os.Stdout, c)
 	return err
+}
+
+// lead leads addresses into the namespace of a sink until ctx is done.
+func lead(ctx context.Context, sink string, listen []string) error {
+	for _, address := range listen {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return fmt.Errorf("%w: does another program listen there?", err)
+		}
+		defer l.Close()
+		go forward(l, sink, address)
+	}
+	<-ctx.Done()
+	return nil
 }
 
 // play runs the network until ctx is done.
