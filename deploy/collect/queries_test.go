@@ -283,3 +283,72 @@ func rows(t *testing.T, text string) (all []map[string]any) {
 	}
 	return all
 }
+
+// TestTwoCollectors: two collectors of one sink store each report under two ids; the answer of docs/collect.md has each once, also where
+// sinks do not explain their reports.
+func TestTwoCollectors(t *testing.T) {
+	b, err := os.ReadFile("../../docs/collect.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(b), "### Two collectors of a sink, one store\n")
+	_, sql, _ := strings.Cut(section, "```sql\n")
+	sql, _, found := strings.Cut(sql, "```")
+	if !found {
+		t.Fatal("docs/collect.md has no such answer")
+	}
+	c := startClickHouse(t)
+	c.runFile("clickhouse.sql")
+	now := time.Now().UTC().Truncate(time.Minute)
+	for _, bare := range []bool{false, true} {
+		want := 0
+		for start := range int64(2) {
+			n := (&network{now: now, start: 1 + start, bare: bare}).day()
+			c.insert(n.records)
+			want = strings.Count(string(n.records), `"type":"report"`)
+		}
+		c.must("OPTIMIZE TABLE int.reports FINAL")
+		for sql, want := range map[string]int{sql: want, "SELECT count() FROM int.reports FINAL WHERE type = 'report'": 2 * want} {
+			if got := c.must("SELECT toUInt32(*) AS n FROM (" + sql + ")"); got != countRow(want)+"\n" {
+				t.Errorf("explained %v: %s, want %d: %s", !bare, got, want, sql)
+			}
+		}
+		c.must("TRUNCATE TABLE int.reports")
+	}
+}
+
+// TestQueriesWithoutExplanation: the questions whose answers come of explanations, of sinks that do not explain their reports: what was
+// reported stands in for what was counted.
+func TestQueriesWithoutExplanation(t *testing.T) {
+	c := startClickHouse(t)
+	c.runFile("clickhouse.sql")
+	now := time.Now().UTC().Truncate(time.Minute)
+	c.insert((&network{now: now, start: 1, bare: true}).day().records)
+	at := func(ago time.Duration, layout string) string { return now.Add(-ago).Format(layout) }
+	const stamp, long = "2006-01-02 15:04:05.000", "2006-01-02 15:04:05.000000000"
+	queries := documented(t)
+	for _, q := range []struct {
+		name   string
+		params map[string]string
+		want   string
+	}{
+		{"culprits_and_victims", map[string]string{"node": "12", "egress": "2", "queue": "5", "from": "'" + at(20*time.Minute, stamp) + "'", "to": "'" + at(18*time.Minute, stamp) + "'"},
+			`{"flow":"tcp:10.0.0.2:1024-10.1.0.1:80","reports":2,"counted":0,"bytes":3000,"share":0.5,"latency_during":95000,"latency_before":1000,"role":"culprit"}
+			{"flow":"tcp:10.0.0.4:1024-10.1.0.1:80","reports":1,"counted":0,"bytes":1500,"share":0.25,"latency_during":93000,"latency_before":1000,"role":"culprit"}
+			{"flow":"tcp:10.0.0.3:1024-10.1.0.1:80","reports":1,"counted":0,"bytes":1500,"share":0.25,"latency_during":91000,"latency_before":1000,"role":"culprit"}`},
+		{"flow_changes", map[string]string{"flow": "'tcp:10.0.0.3:1024-10.1.0.1:80'"},
+			`{"time":"` + at(19*time.Minute, long) + `","sink":1,"events":["congestion"],"path":"` + fmt.Sprintf("%016x", uint64(inthdr.StartOfPath.Via(12, 1, 2, 0))) + `","nodes":[12],"latency_ns":91000,"event_node":null,"reference":null,"value":null}`},
+		{"drops", nil, `{"node":2,"drop_reason":51,"name":"traffic_manager","flows":1,"packets":1,"last_seen":"` + at(5*time.Minute, long) + `"}`},
+		{"queue_episodes", map[string]string{"raise": "100"},
+			`{"node":12,"egress":2,"queue":5,"first":"` + at(20*time.Minute, time.DateTime) + `","last":"` + at(19*time.Minute, time.DateTime) + `","minutes":2,"occupancy":950,"flows":3}`},
+		{"episodes", nil, ""},
+	} {
+		sql := queries[q.name]
+		for name, value := range q.params {
+			sql = regexp.MustCompile(`\{`+name+`:([^}]*)\}`).ReplaceAllString(sql, "CAST("+value+" AS $1)")
+		}
+		if got, want := rows(t, c.must(sql)), rows(t, q.want); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: rows\n%s\nwant\n%s", q.name, c.must(sql), q.want)
+		}
+	}
+}
