@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
@@ -161,26 +162,44 @@ func TestTwoSinksOfOneIdentity(t *testing.T) {
 	}
 }
 
-// TestANameThatFails: while a name does not resolve, its sinks stay, and those of other names that are no more do not.
-func TestANameThatFails(t *testing.T) {
-	found := map[string][]netip.Addr{"a": {netip.MustParseAddr("192.0.2.1")}, "b": {netip.MustParseAddr("192.0.2.2"), netip.MustParseAddr("192.0.2.3")}}
-	s := &Sinks{failed: map[string]string{}, o: Options{Addresses: []string{"a:9465", "b:9465"}, Log: slog.Default,
-		LookUp: func(_ context.Context, host string) ([]netip.Addr, error) {
-			if found[host] == nil {
-				return nil, errors.New("no such host")
-			}
-			return found[host], nil
-		}}}
-	s.lookUp(t.Context(), false)
-	found["a"], found["b"] = nil, found["b"][:1]
-	s.lookUp(t.Context(), false)
-	var names []string
-	for _, x := range s.all() {
-		names = append(names, x.name)
+// TestNamesAreLookedUpAgain: while a name does not resolve, its sinks stay, and those of other names that are no more do not. A sink that a name does not
+// lead to any more stays for an hour if it does not answer: that is what a service's name does when one dies.
+func TestNamesAreLookedUpAgain(t *testing.T) {
+	x := newNetwork(t, 2)
+	of := func(i int) netip.AddrPort { return netip.MustParseAddrPort(x.name(i)) }
+	found := map[string][]netip.Addr{"a": {netip.MustParseAddr("192.0.2.1")}, "b": {of(0).Addr()}, "c": {of(1).Addr()}}
+	s := &Sinks{c: http.DefaultClient, failed: map[string]string{}, o: Options{Timeout: 50 * time.Millisecond, Now: x.sinks.o.Now, Log: slog.Default}}
+	s.o.Addresses = []string{"a:9465", fmt.Sprintf("b:%d", of(0).Port()), fmt.Sprintf("c:%d", of(1).Port())}
+	s.o.LookUp = func(_ context.Context, host string) ([]netip.Addr, error) {
+		if found[host] == nil {
+			return nil, errors.New("no such host")
+		}
+		return found[host], nil
 	}
-	if want := []string{"192.0.2.1:9465", "192.0.2.2:9465"}; !slices.Equal(names, want) {
-		t.Errorf("%v, want %v", names, want)
+	look := func(when string, want ...string) {
+		t.Helper()
+		s.lookUp(t.Context(), false)
+		var names []string
+		for _, x := range s.all() {
+			names = append(names, x.name)
+		}
+		if slices.Sort(want); !slices.Equal(names, want) {
+			t.Errorf("%s: %v, want %v", when, names, want)
+		}
 	}
+	look("at first", "192.0.2.1:9465", x.name(0), x.name(1))
+	found["a"], found["b"], found["c"] = nil, []netip.Addr{}, []netip.Addr{}
+	x.fakes[1].mu.Lock()
+	x.fakes[1].wait = time.Hour // it has died
+	x.fakes[1].mu.Unlock()
+	look("one does not resolve, one answers, one has died", "192.0.2.1:9465", x.name(1))
+	x.now.Add(int64(30 * time.Minute))
+	look("half an hour later", "192.0.2.1:9465", x.name(1))
+	if err := s.all()[slices.IndexFunc(s.all(), func(k *sink) bool { return k.name == x.name(1) })].away(); err == nil || !strings.Contains(err.Error(), "leads to it no more") {
+		t.Errorf("it is away: %v", err)
+	}
+	x.now.Add(int64(keepLost))
+	look("an hour later", "192.0.2.1:9465")
 }
 
 // TestClockThatIsOff: times of a sink whose clock is an hour ahead are shown by ours, and it is told.

@@ -23,6 +23,7 @@ type sink struct {
 	base string // of its URLs
 	c    *http.Client
 	auth func() string // the header Authorization; "": none
+	lost time.Time     // since when its name does not lead to it; zero: it does; of who looks names up
 
 	mu      sync.Mutex
 	known   identity

@@ -166,15 +166,55 @@ func (s *Sinks) lookUp(ctx context.Context, literal bool) {
 		for _, ip := range found {
 			all[net.JoinHostPort(ip.Unmap().String(), port)] = a
 		}
-		if err != nil {
-			for _, old := range s.all() {
-				if old.of == a {
-					all[old.name] = a
-				}
-			}
+		for _, x := range s.stay(ctx, a, all, err) {
+			all[x.name] = a
 		}
 	}
 	s.use(all)
+}
+
+// keepLost is how long a sink is named that its name does not lead to any more, and that does not answer.
+const keepLost = time.Hour
+
+// stay are the sinks of a name that stay though it does not lead to them now: all where it does not resolve, and those that do not answer, since
+// a service's name leads to none that has died. One that answers was taken out by somebody.
+func (s *Sinks) stay(ctx context.Context, name string, found map[string]string, failed error) (all []*sink) {
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for _, x := range s.all() {
+		if x.of != name {
+			continue
+		}
+		if _, still := found[x.name]; still || failed != nil {
+			x.lost = time.Time{}
+			if !still {
+				mu.Lock()
+				all = append(all, x)
+				mu.Unlock()
+			}
+			continue
+		}
+		if x.lost.IsZero() {
+			x.lost = s.o.Now()
+		}
+		if s.o.Now().Sub(x.lost) > keepLost {
+			continue
+		}
+		wait.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, max(s.o.Timeout, time.Second))
+			defer cancel()
+			_, err := x.ask(ctx, statusPath, newRoom())
+			if err == nil {
+				return
+			}
+			x.answered(s.o.Now(), fmt.Errorf("%s leads to it no more, and %w", name, err))
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, x)
+		})
+	}
+	wait.Wait()
+	return all
 }
 
 func (s *Sinks) noteLookUp(address string, err error) {
