@@ -260,6 +260,39 @@ func TestRefreshesGetRarer(t *testing.T) {
 	}
 }
 
+// TestAWayBackIsNews: refreshes wait after a way back, too, where the way there was reported, and not where it was none.
+func TestAWayBackIsNews(t *testing.T) {
+	p := defaults(Refresh, PathChange)
+	p.Thresholds.RefreshJitter, p.Thresholds.RefreshMost = 0, 60*second
+	f, mover := start(t, p), flows.Flow{}
+	mover.Key.SetIPv4(9, 9)
+	move := func(to uint32, want Set) {
+		t.Helper()
+		if got := f.d.Packet(f.now, &mover, mover.NumPaths == 0, 0, observe(path(to, 5000))); got != want {
+			t.Errorf("to %d: %b, want %b", to, got, want)
+		}
+	}
+	move(2, 0)
+	f.packet(0, path(2, 5000), 0)
+	f.packet(2*second, path(2, 5000), Refresh.Set())
+	move(3, PathChange.Set()|Refresh.Set())
+	f.packet(1500*ms, path(2, 5000), 0)
+	move(2, 0)
+	f.packet(1990*ms, path(2, 5000), 0) // two seconds since the move are over, and so is the time of the refresh
+	f.packet(10*ms, path(2, 5000), 0)
+	f.packet(2500*ms, path(2, 5000), Refresh.Set())
+	f.now += 10 * second
+	f.d.Packet(f.now, &mover, false, 0, observe(path(2, 5000)))
+	f.now += 10 * second
+	if f.d.Packet(f.now, &mover, false, 0, observe(path(2, 5000))) != Refresh.Set() {
+		t.Fatal("no refresh")
+	}
+	before := f.d.newsAt
+	if move(3, 0); f.d.newsAt != before {
+		t.Error("a known way is news though nobody was told of a change")
+	}
+}
+
 // TestSamplesAreRandom: of two flows in turn both are sampled, as often as one packet in n says; n = 1 is every packet;
 // the same seed gives the same samples, a second watch and another seed give others.
 func TestSamplesAreRandom(t *testing.T) {

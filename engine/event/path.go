@@ -156,6 +156,9 @@ func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, o *Observation
 	makeCurrent(now, f, at, p.mostPaths())
 	f.PathHash, f.PathSeen, f.PathHops = h, flows.Tick(now), PathHops(0, o.Layout)&NodesAlone
 	if !report {
+		if LastEvents(f).Has(PathChange) { // it goes back, which nobody is told: a change nevertheless
+			d.newsAt = now
+		}
 		return 0
 	}
 	return PathChange.Set()
