@@ -114,6 +114,9 @@ func (x *Incident) ofProblem(p *problem.Problem) (all []finding) {
 
 // placeOf is the place of a problem as places and episodes call it.
 func placeOf(p *problem.Problem) string {
+	if len(p.Place) == 0 {
+		return "nearly all nodes"
+	}
 	switch last := p.Place[len(p.Place)-1]; {
 	case last.What == "queue":
 		return fmt.Sprintf("queue %s of node %s", last.ID, p.Place[0].ID)

@@ -67,8 +67,10 @@ type Network struct {
 	full      map[[2]uint64]time.Time // when an interface was last seen with a congested queue
 	slow      []slowGroup             // of segments, at the last look
 	slowWays  map[uint32][]hop        // through nodes, since they are slow
-	waiting   map[string][]string     // flows that take longer by what is slow, since it is
-	group     uint64                  // number of the last slowGroup
+
+	everywhere time.Time           // when nearly all nodes were slow last
+	waiting    map[string][]string // flows that take longer by what is slow, since it is
+	group      uint64              // number of the last slowGroup
 
 	followed map[flows.Key]*followed
 	crowded  map[spot]*crowd // at this look

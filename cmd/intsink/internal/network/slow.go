@@ -170,9 +170,13 @@ func (x *Network) slowHops(k *Known, queues []congested, now time.Time) (all []p
 	}
 	was := x.slowWays
 	x.slowWays = map[uint32][]hop{}
+	if s := x.slowEverywhere(nodes, k.Hops, now); s != nil {
+		return []problem.Sign{*s}
+	}
+	grows := x.grows(nodes, k.Hops, now)
 	var found []found
 	for _, id := range sortedKeys(nodes) {
-		if n := nodes[id]; now.UnixNano()-n.since >= int64(slowFor) {
+		if n := nodes[id]; now.UnixNano()-n.since >= int64(slowFor) && (!grows || was[id] != nil) {
 			found = append(found, foundSlow(id, n, func() problem.Sign {
 				n.hops = union(n.hops, was[id])
 				x.slowWays[id] = n.hops
@@ -181,6 +185,64 @@ func (x *Network) slowHops(k *Known, queues []congested, now time.Time) (all []p
 		}
 	}
 	return x.choose(problem.SlowHop, found, now)
+}
+
+// Where so many of the nodes that packets pass are slow, what they have in common is, and one problem says so, until none has been for a
+// while, or fewer are for long. Where half as many are, and one more has become slow just now, it is waited for the others.
+const (
+	nearlyAll   = 0.8
+	fewNodes    = 4 // are no such part
+	growsFor    = 2 * time.Second
+	fewerForAll = 20 * time.Second
+)
+
+// slowEverywhere is the sign that nearly all nodes are slow; nil: they are not.
+func (x *Network) slowEverywhere(nodes map[uint32]*slowNode, used []usual.Sight, now time.Time) *problem.Sign {
+	of := passed(used)
+	if float64(len(nodes)) >= nearlyAll*float64(of) && len(nodes) > fewNodes {
+		x.everywhere = now
+	}
+	if len(nodes) == 0 || now.Sub(x.everywhere) > fewerForAll {
+		x.everywhere = time.Time{}
+		return nil
+	}
+	worst, known := &slowNode{}, 0
+	since := int64(0)
+	for id, n := range nodes {
+		if n.worst > worst.worst {
+			worst = n
+		}
+		if since == 0 || n.since < since {
+			since = n.since
+		}
+		if x.isKnown(id, now) {
+			known++
+		}
+	}
+	return &problem.Sign{
+		Kind: problem.SlowHop, Key: "slow everywhere", Subject: "network", What: "packets take longer than usual through nearly all nodes", Over: "packets pass the nodes as usual again",
+		Value: new(float64(worst.latency)), Usual: usually(worst.usual), Unit: "ns", Since: time.Unix(0, since), Settle: settle, Known: 2*known > len(nodes),
+		Evidence: problem.Evidence{Flows: x.slowed(time.Unix(0, since).Add(-time.Second)), Why: fmt.Sprintf("%d of the %d nodes that packets pass are slow", len(nodes), max(of, len(nodes)))},
+		Todo:     "look at what all nodes have in common: a load from the edge, a change that all got, the unit of their latencies",
+	}
+}
+
+// grows reports whether it is waited for more nodes to become slow.
+func (x *Network) grows(nodes map[uint32]*slowNode, used []usual.Sight, now time.Time) bool {
+	last := int64(0)
+	for _, n := range nodes {
+		last = max(last, n.since)
+	}
+	return len(nodes) >= fewNodes && float64(len(nodes)) >= nearlyAll/2*float64(passed(used)) && now.UnixNano()-last < int64(growsFor)
+}
+
+// passed is how many nodes packets have passed lately.
+func passed(used []usual.Sight) int {
+	seen := map[uint32]bool{}
+	for _, u := range used {
+		seen[hopOf(u.Key).node] = true
+	}
+	return len(seen)
 }
 
 // foundSlow is a slow node. Ways that are slow count, not how slow: that is what packets say.

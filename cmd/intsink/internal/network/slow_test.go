@@ -260,3 +260,34 @@ func TestBeginsWhileTablesAreAsked(t *testing.T) {
 	q[0].Queues, q[0].Watches[0].Policy.Thresholds.CongestionFactor = []inspect.Row[event.Queue]{row}, 8
 	want(t, 11, New().Look(q, k, at(11)), "queue_congested node 302 egress 15 queue 2")
 }
+
+// TestAllNodesAreSlow: where nearly all nodes are slow there is one problem, from the first look that says anything until none is;
+// where four of nine are, or all four of four, each is one.
+func TestAllNodesAreSlow(t *testing.T) {
+	nodes := []uint32{101, 102, 103, 201, 202, 203, 204, 301, 302}
+	slow := func(since float64, ids ...uint32) (all []usual.Slow) {
+		for _, id := range ids {
+			all = append(all, slowHopAt(since, id, 1, 1))
+		}
+		return all
+	}
+	x, used := New(), hopsOf(slow(10, nodes...)...)
+	look := func(second float64, slow []usual.Slow) []problem.Sign {
+		return x.Look(nil, &Known{Slow: slow, Hops: used}, at(second))
+	}
+	want(t, 11, look(11, slow(10, nodes[:5]...))) // there may be more
+	for second := 12.0; second < 40; second++ {
+		signs := look(second, slow(10, nodes...))
+		if want(t, second, signs, "slow_hop"); len(signs) == 1 && (signs[0].Evidence.Why != "9 of the 9 nodes that packets pass are slow" || !signs[0].Since.Equal(at(10))) {
+			t.Errorf("%+v", signs[0])
+		}
+	}
+	want(t, 45, look(45, slow(10, nodes[:2]...)), "slow_hop") // they get well one after the other
+	want(t, 50, look(50, nil))
+	want(t, 70, look(70, slow(69.2, nodes[:4]...)))
+	want(t, 71.5, look(71.5, slow(69.2, nodes[:4]...)), "slow_hop node 101", "slow_hop node 102", "slow_hop node 103", "slow_hop node 201")
+	x, used = New(), hopsOf(slow(10, nodes[:4]...)...)
+	if signs := look(13, slow(10, nodes[:4]...)); len(signs) != 4 {
+		t.Errorf("%q", kinds(signs))
+	}
+}
