@@ -130,7 +130,7 @@ CREATE TABLE IF NOT EXISTS int.kafka
         window_bytes UInt64,
         sinks UInt32,
         culprits Array(Tuple(flow String, bytes UInt64, over UInt64)),
-        victims Array(Tuple(flow String, added_ns UInt64, over UInt64)))),
+        victims Array(Tuple(flow String, added_ns UInt64, over UInt64)), doubt String)),
     first Nullable(UInt64),
     last Nullable(UInt64),
     count Nullable(UInt64),

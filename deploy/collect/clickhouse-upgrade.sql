@@ -39,7 +39,13 @@ ALTER TABLE int.reports
         'UTC')), peak_latency_ns Nullable(UInt32), peak_occupancy Nullable(UInt32), usual_latency_ns Nullable(UInt32),
         usual_occupancy Nullable(UInt32), window_ns UInt64, window_packets UInt32, window_bytes UInt64, sinks UInt32,
         culprits Array(Tuple(flow String, bytes UInt64, over UInt64)), victims Array(Tuple(flow String, added_ns
-        UInt64, over UInt64)))) AFTER tlvs,
+        UInt64, over UInt64)), doubt String)) AFTER tlvs,
+    MODIFY COLUMN episodes Array(Tuple(id UInt32, node UInt32, egress Nullable(UInt16), queue UInt8, begin
+        DateTime64(9, 'UTC'), end DateTime64(9, 'UTC'), packets UInt64, bytes UInt64, peak_at Nullable(DateTime64(9,
+        'UTC')), peak_latency_ns Nullable(UInt32), peak_occupancy Nullable(UInt32), usual_latency_ns Nullable(UInt32),
+        usual_occupancy Nullable(UInt32), window_ns UInt64, window_packets UInt32, window_bytes UInt64, sinks UInt32,
+        culprits Array(Tuple(flow String, bytes UInt64, over UInt64)), victims Array(Tuple(flow String, added_ns
+        UInt64, over UInt64)), doubt String)),
     MODIFY COLUMN id String CODEC(ZSTD(1)),
     MODIFY COLUMN time DateTime64(9, 'UTC') CODEC(T64, LZ4),
     MODIFY COLUMN received DateTime64(9, 'UTC') CODEC(T64, LZ4),

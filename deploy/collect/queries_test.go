@@ -229,7 +229,7 @@ func TestQueries(t *testing.T) {
 		{"queue_episodes", "raise = 100",
 			`{"node":12,"egress":2,"queue":5,"first":"` + at(20*time.Minute, short) + `","last":"` + at(19*time.Minute, short) + `","minutes":2,"occupancy":950,"flows":3}`},
 		{"episodes", "",
-			`{"begin":"` + at(20*time.Minute, long) + `","seconds":120.5,"node":12,"egress":2,"queue":5,"packets":50,"peak_latency_ns":95000,"usual_latency_ns":1000,"sinks":2,"culprits":[["` + flow(2) + `",0.5],["` + flow(3) + `",0.1]],"victims":["` + flow(4) + `"]}`},
+			`{"begin":"` + at(20*time.Minute, long) + `","seconds":120.5,"node":12,"egress":2,"queue":5,"packets":50,"peak_latency_ns":95000,"usual_latency_ns":1000,"sinks":2,"culprits":[["` + flow(2) + `",0.5],["` + flow(3) + `",0.1]],"doubt":"","victims":["` + flow(4) + `"]}`},
 		{"culprits_and_victims", "node = 12; egress = 2; queue = 5; from = '" + at(20*time.Minute, stamp) + "'; to = '" + at(18*time.Minute, stamp) + "'",
 			`{"flow":"` + flow(2) + `","reports":2,"counted":699000,"bytes":699000,"share":0.736,"latency_during":95000,"latency_before":1000,"role":"culprit"}
 			{"flow":"` + flow(3) + `","reports":1,"counted":250000,"bytes":250000,"share":0.263,"latency_during":91000,"latency_before":1000,"role":"culprit"}

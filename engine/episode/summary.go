@@ -15,6 +15,9 @@ func (r *Record) summary(e *report.Episode) {
 		Peak: report.EpisodePeak{At: r.PeakAt, Latency: r.PeakLatency, Occupancy: r.PeakOccupancy, Window: r.Width, Packets: w.Packets, Bytes: w.Bytes},
 	}
 	e.NumCulprits = r.Culprits.summary(&e.Culprits)
+	if e.NumCulprits > 0 {
+		e.Doubt = r.doubt()
+	}
 	e.NumVictims = r.Victims.summary(&e.Victims)
 }
 

@@ -5,6 +5,8 @@ package episode
 import (
 	"net/netip"
 	"slices"
+
+	"intsink/engine/wire/report"
 )
 
 // What an accusation needs, beside several sources: whoever sends packets writes their INT and their senders. enoughBytes are some
@@ -14,30 +16,25 @@ const (
 	enoughBytes   = 16 << 10
 )
 
-// Why an episode accuses nobody.
-const (
-	OneSource = "told by one source alone"
-	FewBytes  = "told by a few packets alone"
-	TooShort  = "over sooner than such a queue can drain"
-)
-
 // Doubt says why r accuses nobody of filling the queue; "" where its flows with the most bytes do. Packets of several sources have
 // to tell of it, with bytes that can fill a queue. And it has to last about as long as its longest packet waited: a queue does not
 // drain sooner. A packet of somebody else that did not wait ends the burst, so a made-up one is short.
-func (r *Record) Doubt() string {
+func (r *Record) Doubt() string { return r.doubt().String() }
+
+func (r *Record) doubt() report.Doubt {
 	who, least := &r.Victims, uint64(r.PeakLatency)/2
 	if r.PeakLatency == 0 {
 		who = &r.Culprits // nobody tells how long packets wait
 	}
 	switch {
 	case r.Bytes < enoughBytes:
-		return FewBytes
+		return report.FewBytes
 	case who.sources(enoughSources, least) < enoughSources:
-		return OneSource
+		return report.OneSource
 	case r.Over() < r.leastOver():
-		return TooShort
+		return report.TooShort
 	}
-	return ""
+	return report.NoDoubt
 }
 
 // leastOver is how long the queue has to have been over its threshold: half the time of the longest wait, or, of several bursts, an

@@ -3,6 +3,7 @@ package episode
 import (
 	"testing"
 
+	"intsink/engine/wire/report"
 	"intsink/flows"
 )
 
@@ -17,17 +18,17 @@ func TestDoubt(t *testing.T) {
 		packets, hosts int
 		bytes, latency uint32
 		lasts, rests   int64
-		want           string
+		want           report.Doubt
 	}{
-		"a queue that is full":         {100, 3, 1400, 2_000_000, 50e6, 0, ""},
-		"one that fills for a moment":  {40, 2, 1400, 500_000, 400_000, 0, ""},
-		"32 small packets":             {32, 2, 81, 5_000_000, 50e6, 0, FewBytes},
-		"one sender":                   {5000, 1, 1400, 5_000_000, 50e6, 0, OneSource},
-		"packets of one moment":        {100, 9, 1400, 5_000_000, 90_000, 0, TooShort},
-		"others in it did not wait":    {32, 2, 1400, 5_000_000, 90_000, 100_000, TooShort},
-		"one sender, others go on":     {5000, 1, 1400, 5_000_000, 50e6, 50_000_000, OneSource},
-		"nobody tells of latencies":    {100, 2, 1400, unknown, 50e6, 0, ""},
-		"one sender without latencies": {100, 1, 1400, unknown, 50e6, 0, OneSource},
+		"a queue that is full":         {100, 3, 1400, 2_000_000, 50e6, 0, report.NoDoubt},
+		"one that fills for a moment":  {40, 2, 1400, 500_000, 400_000, 0, report.NoDoubt},
+		"32 small packets":             {32, 2, 81, 5_000_000, 50e6, 0, report.FewBytes},
+		"one sender":                   {5000, 1, 1400, 5_000_000, 50e6, 0, report.OneSource},
+		"packets of one moment":        {100, 9, 1400, 5_000_000, 90_000, 0, report.TooShort},
+		"others in it did not wait":    {32, 2, 1400, 5_000_000, 90_000, 100_000, report.TooShort},
+		"one sender, others go on":     {5000, 1, 1400, 5_000_000, 50e6, 50_000_000, report.OneSource},
+		"nobody tells of latencies":    {100, 2, 1400, unknown, 50e6, 0, report.NoDoubt},
+		"one sender without latencies": {100, 1, 1400, unknown, 50e6, 0, report.OneSource},
 	} {
 		b := New()
 		id := b.Begin(1000, [2]uint64{7}, 1700, 0)
@@ -44,8 +45,10 @@ func TestDoubt(t *testing.T) {
 			}
 		}
 		r := b.Open()[0]
-		if got := r.Doubt(); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
+		var e report.Episode
+		r.summary(&e)
+		if got := r.Doubt(); got != c.want.String() || e.Doubt != c.want {
+			t.Errorf("%s: %q, want %q; in the report %q", name, got, c.want, e.Doubt)
 		}
 	}
 }

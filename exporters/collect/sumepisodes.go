@@ -142,8 +142,15 @@ func (h *heldEpisode) join(o *heldEpisode) {
 	}
 	a.Peak.Occupancy = longest
 	a.UsualLatency, a.UsualOccupancy = cmp.Or(a.UsualLatency, b.UsualLatency), cmp.Or(a.UsualOccupancy, b.UsualOccupancy)
+	alone := a.Doubt == report.OneSource && b.Doubt == report.OneSource
+	if a.NumCulprits == 0 || b.NumCulprits > 0 && b.Doubt == report.NoDoubt {
+		a.Doubt = b.Doubt // one of them has evidence
+	}
 	a.NumCulprits = joinFlows(&a.Culprits, a.NumCulprits, b.Culprits[:b.NumCulprits])
 	a.NumVictims = joinFlows(&a.Victims, a.NumVictims, b.Victims[:b.NumVictims])
+	if alone && sources(a.Victims[:a.NumVictims]) > 1 {
+		a.Doubt = report.NoDoubt // both together have
+	}
 	var sinks []episodeSink
 	for _, p := range h.parts {
 		if !slices.Contains(sinks, p.sink) {
@@ -151,6 +158,15 @@ func (h *heldEpisode) join(o *heldEpisode) {
 		}
 	}
 	a.Sinks = len(sinks)
+}
+
+// sources is how many addresses flows come from.
+func sources(all []report.EpisodeFlow) int {
+	seen := map[netip.Addr]bool{}
+	for i := range all {
+		seen[all[i].Source] = true
+	}
+	return len(seen)
 }
 
 // joinFlows adds flows to the first n of all, and returns how many there are then: those with the highest sums, highest first.

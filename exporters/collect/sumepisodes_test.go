@@ -41,6 +41,40 @@ func text(all []*heldEpisode) string {
 	return strings.Join(lines, "\n")
 }
 
+// TestDoubtOfSeveralSinks: what one sink has evidence of nobody doubts, nor what several sources told, each to a sink of its own.
+func TestDoubtOfSeveralSinks(t *testing.T) {
+	for name, c := range map[string]struct {
+		a, b          report.Doubt
+		none, victims bool // the first has no culprits; they have victims of their own
+		want          report.Doubt
+	}{
+		"both know":               {want: report.NoDoubt},
+		"one knows":               {a: report.OneSource, want: report.NoDoubt},
+		"the other one knows":     {b: report.FewBytes, want: report.NoDoubt},
+		"none knows":              {a: report.FewBytes, b: report.FewBytes, want: report.FewBytes},
+		"the same source":         {a: report.OneSource, b: report.OneSource, want: report.OneSource},
+		"two sources":             {a: report.OneSource, b: report.OneSource, victims: true, want: report.NoDoubt},
+		"one names nobody at all": {none: true, b: report.OneSource, want: report.OneSource},
+	} {
+		a, b := told(1, 1, 0, 0, 50, 900), told(2, 7, 0, 20, 80, 100)
+		if c.none {
+			a = told(1, 1, 0, 0, 50)
+		}
+		for i, h := range []*heldEpisode{a, b} {
+			h.whole.Doubt = []report.Doubt{c.a, c.b}[i]
+			host := byte(1)
+			if c.victims {
+				host += byte(i)
+			}
+			h.whole.Victims[0] = report.EpisodeFlow{Source: netip.AddrFrom4([4]byte{10, 0, 0, host}), Destination: netip.AddrFrom4([4]byte{10, 1, 0, 9}), Sum: 5}
+			h.whole.NumVictims = 1
+		}
+		if a.join(b); a.whole.Doubt != c.want {
+			t.Errorf("%s: %q, want %q", name, a.whole.Doubt, c.want)
+		}
+	}
+}
+
 // TestEpisodesOfSeveralSinksAreOne: those of one queue whose times overlap, but for sinks' clocks; what comes twice counts once.
 func TestEpisodesOfSeveralSinksAreOne(t *testing.T) {
 	for _, c := range []struct {

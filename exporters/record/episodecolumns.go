@@ -14,6 +14,7 @@ type episodeColumns struct {
 	begin, end, peakAt                                                                *times
 	packets, bytes, window, windowBytes                                               *numbers8
 	culprits, victims                                                                 episodeFlowColumns
+	doubt                                                                             *texts
 }
 
 // episodeFlowColumns are flows with their parts in an episode.
@@ -33,6 +34,7 @@ func (e *episodeColumns) define(a *named) {
 	e.sinks = t.n4("sinks")
 	e.culprits.define(t, "culprits", "bytes")
 	e.victims.define(t, "victims", "added_ns")
+	e.doubt = t.text("doubt")
 	e.all = a.list("episodes", t)
 }
 
@@ -73,6 +75,8 @@ func (e *episodeColumns) put(row int, x *Episode) {
 	e.sinks.put(row, uint32(x.Sinks))
 	e.culprits.append(row, x.Culprits[:x.NumCulprits])
 	e.victims.append(row, x.Victims[:x.NumVictims])
+	b, at := e.doubt.open(row)
+	e.doubt.close(append(b, x.Doubt.String()...), at)
 }
 
 func (f *episodeFlowColumns) append(n int, flows []report.EpisodeFlow) {

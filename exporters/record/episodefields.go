@@ -57,6 +57,9 @@ func (e *Episode) AppendJSON(b []byte) []byte {
 	b = appendNumber(b, `,"window_packets":`, uint64(e.Peak.Packets))
 	b = appendNumber(b, `,"window_bytes":`, e.Peak.Bytes)
 	b = appendNumber(b, `,"sinks":`, uint64(e.Sinks))
+	if e.Doubt != report.NoDoubt {
+		b = append(append(append(b, `,"doubt":"`...), e.Doubt.String()...), '"')
+	}
 	b = appendEpisodeFlows(append(b, `,"culprits":[`...), e.Culprits[:e.NumCulprits], `,"bytes":`)
 	b = appendEpisodeFlows(append(b, `,"victims":[`...), e.Victims[:e.NumVictims], `,"added_ns":`)
 	return closeObject(b, start)
@@ -112,7 +115,13 @@ func (e *Episode) put(b []byte) []byte {
 	b = putNumber(b, 16, e.Peak.Bytes)
 	b = putNumber(b, 17, uint64(e.Sinks))
 	b = putEpisodeFlows(b, 18, e.Culprits[:e.NumCulprits])
-	return putEpisodeFlows(b, 19, e.Victims[:e.NumVictims])
+	b = putEpisodeFlows(b, 19, e.Victims[:e.NumVictims])
+	if e.Doubt != report.NoDoubt {
+		var at int
+		b, at = openField(b, 20)
+		b = closeField(append(b, e.Doubt.String()...), at)
+	}
+	return b
 }
 
 func putEpisodeFlows(b []byte, field int, flows []report.EpisodeFlow) []byte {

@@ -131,9 +131,14 @@ func episodeText(e *record.Episode) string {
 	if e.Peak.Occupancy != 0 {
 		fmt.Fprintf(&b, ", occupancy %d", e.Peak.Occupancy)
 	}
+	who := "culprit"
+	if e.Doubt != report.NoDoubt {
+		who = "in it"
+		fmt.Fprintf(&b, ", %s: who fills it is not known", e.Doubt)
+	}
 	for i := range e.NumCulprits {
 		f := &e.Culprits[i]
-		fmt.Fprintf(&b, ", culprit %s %d bytes", record.AppendEpisodeFlow(nil, f), f.Sum)
+		fmt.Fprintf(&b, ", %s %s %d bytes", who, record.AppendEpisodeFlow(nil, f), f.Sum)
 	}
 	for i := range e.NumVictims {
 		f := &e.Victims[i]

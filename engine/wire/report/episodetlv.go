@@ -21,10 +21,10 @@ const EpisodeTemplate = 0x4945
 //
 // then culprits, and behind them victims, each
 //
-//	| version 8 | protocol 8 | source port 16 | destination port 16 | 0 16 | sum 64 | over 64 | source | destination |
+//	| version 8 | protocol 8 | source port 16 | destination port 16 | doubt 8 | 0 8 | sum 64 | over 64 | source | destination |
 //
 // with addresses of 4 bytes where the version is 4, else of 16. Times are Unix nanoseconds. Latencies and occupancies
-// of 0 are not known.
+// of 0 are not known. Each culprit bears the doubt of all; who does not know of it leaves it out.
 type Episode struct {
 	ID             uint32 // of the sink's episodes, from 1 on
 	Node           uint32
@@ -39,6 +39,29 @@ type Episode struct {
 	Victims        [MostFlows]EpisodeFlow // Sum is how much longer their packets were in it than is usual, nanoseconds
 	NumCulprits    int
 	NumVictims     int
+	Doubt          Doubt // of the culprits, if there are any
+}
+
+// Doubt is why the flows with the most bytes are not accused of filling the queue.
+type Doubt uint8
+
+// The doubts.
+const (
+	NoDoubt   Doubt = iota
+	OneSource       // whoever sends packets makes up who waits
+	FewBytes
+	TooShort
+	numDoubts
+)
+
+var doubts = [numDoubts]string{OneSource: "told by one source alone", FewBytes: "told by a few packets alone", TooShort: "over sooner than such a queue can drain"}
+
+// String returns what answers say; "": there is none.
+func (d Doubt) String() string {
+	if d >= numDoubts {
+		return "for a reason that this version does not know"
+	}
+	return doubts[d]
 }
 
 // EpisodePeak is when the queue was longest, and what passed it in the window of time around that.
@@ -64,6 +87,7 @@ const MostFlows = 8
 const (
 	episodeHeadLen = 4 + 4 + 4 + 5*8 + 4*4 + 8 + 4 + 8
 	episodeFlowLen = 8 + 8 + 8 // without addresses
+	doubtAt        = 6         // in a flow
 
 	// MaxEpisodeLen is the length of the longest Episode in bytes.
 	MaxEpisodeLen = episodeHeadLen + 2*MostFlows*(episodeFlowLen+32)
@@ -117,22 +141,22 @@ func (e *Episode) Append(b []byte) []byte {
 	b = be.AppendUint64(b, uint64(e.Peak.Window))
 	b = be.AppendUint64(be.AppendUint32(b, e.Peak.Packets), e.Peak.Bytes)
 	for i := range e.NumCulprits {
-		b = e.Culprits[i].append(b)
+		b = e.Culprits[i].append(b, e.Doubt)
 	}
 	for i := range e.NumVictims {
-		b = e.Victims[i].append(b)
+		b = e.Victims[i].append(b, NoDoubt)
 	}
 	return b
 }
 
-func (f *EpisodeFlow) append(b []byte) []byte {
+func (f *EpisodeFlow) append(b []byte, why Doubt) []byte {
 	be := binary.BigEndian
 	version := byte(6)
 	if f.Source.Is4() {
 		version = 4
 	}
 	b = be.AppendUint16(append(b, version, f.Protocol), f.SourcePort)
-	b = append(be.AppendUint16(b, f.DestinationPort), 0, 0)
+	b = append(be.AppendUint16(b, f.DestinationPort), uint8(why), 0)
 	b = be.AppendUint64(be.AppendUint64(b, f.Sum), f.Over)
 	if version == 4 {
 		s, d := f.Source.As4(), f.Destination.As4()
@@ -158,6 +182,9 @@ func (e *Episode) Get(b []byte) bool {
 		return false
 	}
 	b = b[episodeHeadLen:]
+	if e.NumCulprits > 0 && len(b) > doubtAt {
+		e.Doubt = Doubt(b[doubtAt])
+	}
 	for _, of := range [...][]EpisodeFlow{e.Culprits[:e.NumCulprits], e.Victims[:e.NumVictims]} {
 		for i := range of {
 			n := of[i].get(b)

@@ -28,6 +28,9 @@ func anEpisode(culprits, victims int) report.Episode {
 			e.Victims[i-culprits] = f
 		}
 	}
+	if culprits > 0 {
+		e.Doubt = report.FewBytes
+	}
 	return e
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"intsink/engine/episode"
+	"intsink/engine/wire/report"
 	"intsink/flows"
 )
 
@@ -40,7 +41,7 @@ func TestEpisodeItem(t *testing.T) {
 	open, met := b.Open()[0], 0
 	x = NewEpisodeItem(&open)
 	x.eachFlow(func(string) { met++ })
-	if text := episodesText([]*EpisodeItem{x}); len(x.Culprits) != 0 || x.Doubt != episode.OneSource || met != 2 || !strings.HasSuffix(text, "; told by one source alone: who filled it is not known") {
+	if text := episodesText([]*EpisodeItem{x}); len(x.Culprits) != 0 || x.Doubt != report.OneSource.String() || met != 2 || !strings.HasSuffix(text, "; told by one source alone: who filled it is not known") {
 		t.Errorf("%+v, %d flows, %q", x, met, text)
 	}
 }
