@@ -31,7 +31,7 @@ type Book struct {
 type Totals struct {
 	Ended      uint64
 	Open       int
-	Unrecorded uint64 // for which there was no room
+	Unrecorded uint64 // for which there was no room at their begin, or no longer
 	Ns         int64  // how long the ended ones lasted
 	Packets    uint64 // of the ended ones
 	Bytes      uint64
@@ -41,29 +41,67 @@ type Totals struct {
 // New returns an empty Book.
 func New() *Book { return new(Book) }
 
-// Begin opens a record of a queue's episode, with what is usual in the queue, and returns its number; 0: all are open.
+// settled is how long a record has its place for certain: by then a queue that is full has told more than one that is made up.
+const settled = 100e6
+
+// Begin opens a record of a queue's episode, with what is usual in the queue, and returns its number; 0: all are open. The one with the
+// fewest bytes makes room, if it is settled.
 func (b *Book) Begin(now int64, queue [2]uint64, usualLatency, usualOccupancy uint32) uint32 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for range MaxOpen {
-		b.last = max(b.last+1, 1)
-		if r := &b.open[b.last%MaxOpen]; r.ID == 0 {
-			*r = Record{ID: b.last, Queue: queue, Begin: now, Last: now, Bursts: 1, burst: now, spanAt: now, first: firstOfAll, dice: b.last, Width: WindowNs, UsualLatency: usualLatency, UsualOccupancy: usualOccupancy}
-			b.totals.Open++
-			return b.last
-		}
+	id := b.begin(now, queue, usualLatency, usualOccupancy, 0)
+	if id == 0 {
+		b.totals.Unrecorded++
 	}
-	b.totals.Unrecorded++
-	return 0
+	return id
 }
 
-// Count adds a packet to the record with that number, if it is open.
-func (b *Book) Count(now int64, id uint32, p *Packet) {
+// Again does as Begin, for an episode that Begin had no room for, or that made room. It had so many packets: one that had fewer than
+// half as many makes room though it is not settled.
+func (b *Book) Again(now int64, queue [2]uint64, usualLatency, usualOccupancy uint32, packets uint64) uint32 {
 	b.mu.Lock()
-	if r := &b.open[id%MaxOpen]; id != 0 && r.ID == id {
-		r.count(now, p)
+	defer b.mu.Unlock()
+	return b.begin(now, queue, usualLatency, usualOccupancy, packets)
+}
+
+func (b *Book) begin(now int64, queue [2]uint64, usualLatency, usualOccupancy uint32, packets uint64) uint32 {
+	if b.totals.Open == MaxOpen && !b.makeRoom(now, packets) {
+		return 0
 	}
-	b.mu.Unlock()
+	for b.last = max(b.last+1, 1); b.open[b.last%MaxOpen].ID != 0; b.last = max(b.last+1, 1) {
+	}
+	b.open[b.last%MaxOpen] = Record{ID: b.last, Queue: queue, Begin: now, Last: now, Bursts: 1, burst: now, spanAt: now, first: firstOfAll, dice: b.last, Width: WindowNs, UsualLatency: usualLatency, UsualOccupancy: usualOccupancy}
+	b.totals.Open++
+	return b.last
+}
+
+// makeRoom forgets the record that has the fewest bytes, if it is settled, or has fewer than half of packets.
+func (b *Book) makeRoom(now int64, packets uint64) bool {
+	least := &b.open[0]
+	for i := range b.open {
+		if r := &b.open[i]; r.Bytes < least.Bytes || r.Bytes == least.Bytes && r.Begin < least.Begin {
+			least = r
+		}
+	}
+	if now-least.Begin < settled && least.Packets >= packets/2 {
+		return false
+	}
+	*least = Record{}
+	b.totals.Open--
+	b.totals.Unrecorded++
+	return true
+}
+
+// Count adds a packet to the record with that number, and reports whether it is open.
+func (b *Book) Count(now int64, id uint32, p *Packet) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := &b.open[id%MaxOpen]
+	if id == 0 || r.ID != id {
+		return false
+	}
+	r.count(now, p)
+	return true
 }
 
 // burstGap is how long a queue has to be calm between two bursts: less is one.

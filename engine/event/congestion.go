@@ -126,9 +126,13 @@ func (e *sharedQueue) sample(now int64, n *hopValues, known *Queue, congested bo
 // bursts.
 func (d *Detector) record(now int64, f *flows.Flow, n *hopValues, e *sharedQueue, was, calm bool) {
 	b := d.shared.episodes
-	if e.Congested && !was {
+	if e.Congested && (!was || e.record == 0 && e.over%tryAgain == 0) {
 		v, _ := d.shared.usual.Of(usual.Place{Kind: usual.Queue, Key: n.queueKey()})
-		e.record = b.Begin(now, n.queueKey(), v.Latency.Median, v.Occupancy.Median)
+		if was {
+			e.record = b.Again(now, n.queueKey(), v.Latency.Median, v.Occupancy.Median, uint64(e.over))
+		} else {
+			e.record = b.Begin(now, n.queueKey(), v.Latency.Median, v.Occupancy.Median)
+		}
 	}
 	if e.record == 0 {
 		return
@@ -140,13 +144,19 @@ func (d *Detector) record(now int64, f *flows.Flow, n *hopValues, e *sharedQueue
 		b.Resume(now, e.record, n.Egress != unknown32) // else it is many queues that count as one
 	}
 	if !e.Calm {
-		b.Count(now, e.record, &episode.Packet{Flow: &f.Key, Bytes: d.hand.size, Latency: n.Latency, Occupancy: n.Occupancy})
+		if !b.Count(now, e.record, &episode.Packet{Flow: &f.Key, Bytes: d.hand.size, Latency: n.Latency, Occupancy: n.Occupancy}) {
+			e.record = 0 // it made room
+			return
+		}
 		d.hand.meet(e.record)
 	}
 	if !e.Congested {
 		b.End(e.last(), e.record, episode.Cleared)
 	}
 }
+
+// tryAgain is after how many packets over its threshold a queue whose episode has no record asks for one again.
+const tryAgain = 64
 
 // severity returns the latency of a hop over a threshold or, where it is unknown or has no threshold, the occupancy.
 func (f *inForce) severity(n *hopValues) uint32 {

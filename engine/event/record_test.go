@@ -100,3 +100,35 @@ func evidenceIsSpread(t *testing.T, threshold func(*Thresholds)) {
 		}
 	}
 }
+
+// TestMadeUpQueuesTakeNoRecord: a hundred times as many made-up queues as there are records, all full, before a real one and beside it:
+// within three seconds it has a record with those who fill it.
+func TestMadeUpQueuesTakeNoRecord(t *testing.T) {
+	p := watching(Congestion)
+	p.Thresholds.CongestionTimeout = 60 * second
+	d := New([]Policy{p}, 1)
+	defer d.Close()
+	now, real, forger := int64(second), [3]*flows.Flow{crossingFlow(1), crossingFlow(2), crossingFlow(3)}, crossingFlow(666)
+	forged := uint32(0)
+	for tick := range 4000 {
+		now += ms
+		for range 2 { // 6400 in 3.2 s
+			forged++
+			o := told(values{node: 1000 + forged, ports: 0x10002, queue: 9999 | unnumbered, latency: 100, tx: unknown32})
+			o.Info.Size = 80
+			d.Packet(now, forger, false, 0, o)
+		}
+		if tick >= 1000 {
+			o := queued(9000, 700)
+			o.Info.Size = 1400
+			d.Packet(now, real[tick%3], false, 0, o)
+		}
+		d.Sweep(now)
+	}
+	for _, r := range d.Episodes().Open() {
+		if r.Queue == crossedQueue && r.Packets > 1000 && r.Doubt() == "" {
+			return
+		}
+	}
+	t.Errorf("the real queue's episode has no record: %+v", d.Episodes().Totals())
+}

@@ -83,7 +83,7 @@ func (u *Usual) note(now int64, r *Reading, p *place, held Stat, like Like, odd 
 		x := u.slow[r.Place]
 		x.Latency, x.Last = uint32(int64(x.Latency)+(int64(r.Latency)-int64(x.Latency))/4), now
 		u.slow[r.Place] = x
-	case !s.is && n >= slowBegin && len(u.slow) < maxSlow:
+	case !s.is && n >= slowBegin && (len(u.slow) < maxSlow || u.makeRoom(p)):
 		x := Slow{Place: r.Place, Latency: r.Latency, Like: like, Since: s.first, Last: now}
 		if p.usual.Known || like.History {
 			x.Usual = held
@@ -92,12 +92,42 @@ func (u *Usual) note(now int64, r *Reading, p *place, held Stat, like Like, odd 
 	}
 }
 
+// mostReplaced is how many slow places make room between two looks: each costs a walk over all.
+const mostReplaced = 64
+
+// makeRoom takes the slow place away that was met last, if it was after p.
+func (u *Usual) makeRoom(p *place) bool {
+	if u.replaced >= mostReplaced {
+		return false
+	}
+	u.replaced++
+	var last Place
+	var youngest *place
+	for at := range u.slow {
+		q := u.others[at.Kind].Find(at.Key)
+		if q == nil { // it made room itself
+			delete(u.slow, at)
+			return true
+		}
+		if youngest == nil || q.first > youngest.first {
+			last, youngest = at, q
+		}
+	}
+	if youngest.first <= p.first {
+		return false
+	}
+	delete(u.slow, last)
+	youngest.pace.is = false
+	return true
+}
+
 // Slow returns the hops and segments that are slow, in the order of their keys. One that no packet has passed for a while
 // is not. To be called each second: what places without a history are held against is made then.
 func (u *Usual) Slow(now int64) []Slow {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.compare()
+	u.replaced = 0
 	all := make([]Slow, 0, len(u.slow))
 	for at, x := range u.slow {
 		p := u.others[at.Kind].Find(at.Key)

@@ -53,7 +53,7 @@ type Reading struct {
 // unknown is a value that a packet does not tell.
 const unknown = 1<<32 - 1
 
-// MaxPlaces is how many places of each kind are known at once. Where there are more, the idlest make room.
+// MaxPlaces is how many places of each kind are known at once. Where there are more, the idlest make room, settled ones last.
 const MaxPlaces = 1 << 13
 
 // patience is how many minutes in a row most values have to be odd before they are what is usual from now on; young is how long
@@ -86,6 +86,20 @@ type place struct {
 	sources       sources
 }
 
+// A place whose usual is known, which has been met for toSettle and was within stays, makes room last.
+const (
+	toSettle = 3 * minute
+	stays    = 60 // minutes
+)
+
+func (p *place) isSettled(now int64) bool {
+	return p.usual.Known && now-p.first >= toSettle && now/minute-p.minute < stays
+}
+
+func (q *queue) isSettled(now int64) bool {
+	return (q.usual.Known || q.usualOccupancy.Known) && now-q.first >= toSettle && now/minute-q.minute < stays
+}
+
 // queue is a place with an occupancy.
 type queue struct {
 	place
@@ -99,28 +113,29 @@ type Usual struct {
 	limits *Limits
 	seed   uint64
 
-	mu      sync.Mutex
-	floor   uint32 // nanoseconds; no latency below is odd
-	queues  *flows.Small[queue]
-	others  [NumKinds]*flows.Small[place] // by kind; none of queues
-	nodes   *flows.Small[queue]           // all hops of a node and all its queues as one
-	like    map[uint32]Like               // what hops and queues of a node are held against
-	lines   map[[2]uint32]Like            // what segments between nodes of two classes take
-	class   map[uint32]uint32             // nodes with the same class have a role in common
-	moved   bool                          // a hop has another role than when classes were made
-	slow    map[Place]Slow                // at most maxSlow
-	changed map[Place]bool                // at most maxSlow
+	mu       sync.Mutex
+	floor    uint32 // nanoseconds; no latency below is odd
+	queues   *flows.Small[queue]
+	others   [NumKinds]*flows.Small[place] // by kind; none of queues
+	nodes    *flows.Small[queue]           // all hops of a node and all its queues as one
+	like     map[uint32]Like               // what hops and queues of a node are held against
+	lines    map[[2]uint32]Like            // what segments between nodes of two classes take
+	class    map[uint32]uint32             // nodes with the same class have a role in common
+	moved    bool                          // a hop has another role than when classes were made
+	slow     map[Place]Slow                // at most maxSlow
+	replaced int                           // slow places that made room since the last look
+	changed  map[Place]bool                // at most maxSlow
 }
 
 // New returns a Usual that knows nothing. seed keys its hashes.
 func New(seed uint64) *Usual { return newUsual(seed, MaxPlaces) }
 
 func newUsual(seed uint64, places int) *Usual {
-	u := &Usual{limits: newLimits(seed), seed: seed*0x9e3779b97f4a7c15 | 1, floor: defaultFloor, queues: flows.NewSmall[queue](places, seed, nil), slow: map[Place]Slow{}, changed: map[Place]bool{}}
+	u := &Usual{limits: newLimits(seed), seed: seed*0x9e3779b97f4a7c15 | 1, floor: defaultFloor, queues: flows.NewSmall[queue](places, seed, (*queue).isSettled), slow: map[Place]Slow{}, changed: map[Place]bool{}}
 	for k := Hop; k < NumKinds; k++ {
-		u.others[k] = flows.NewSmall[place](places, seed, nil)
+		u.others[k] = flows.NewSmall[place](places, seed, (*place).isSettled)
 	}
-	u.nodes = flows.NewSmall[queue](max(places/nodesOf, 16), seed, nil)
+	u.nodes = flows.NewSmall[queue](max(places/nodesOf, 16), seed, (*queue).isSettled)
 	return u
 }
 

@@ -362,3 +362,84 @@ func TestSegmentThatWasSlowFromTheBegin(t *testing.T) {
 		t.Errorf("alone: %v", v.State)
 	}
 }
+
+// TestMadeUpPlacesPushNothingOut: a hundred times as many made-up places of each kind as there is room for, slow ones among them, beside
+// real traffic: what is usual at the real ones stays known, a fault there is one within three seconds, and what is slow has room for it.
+func TestMadeUpPlacesPushNothingOut(t *testing.T) {
+	u := newUsual(7, MaxPlaces)
+	defer u.Close()
+	real := []Reading{{Place: aQueue, Latency: 1700, Occupancy: 40}, {Place: aHop, Latency: 1700, Occupancy: unknown},
+		{Place: Place{Segment, [2]uint64{101 << 32, 202 << 32}}, Latency: 900, Occupancy: unknown}, {Place: Place{Path, [2]uint64{5}}, Latency: 9000, Occupancy: unknown}}
+	next := int64(1000)
+	for range 10 {
+		for n := range int64(40) {
+			u.Learn(next*minute+n*minute/40, real)
+			u.Learn(next*minute+n*minute/40, []Reading{{Place: Place{Hop, HopKey(666, uint16(n), 2)}, Latency: 5, Occupancy: unknown}})
+		}
+		next++
+	}
+	now, n, told := next*minute, uint64(0), int64(0)
+	slow := func() bool {
+		for _, s := range u.Slow(now) {
+			if s.Place == aHop {
+				return true
+			}
+		}
+		return false
+	}
+	const flood = 100 * MaxPlaces / 60 // each second, for a minute
+	for second := range int64(63) {
+		for i := range flood {
+			now += int64(1e9) / flood
+			n++
+			for k := range NumKinds {
+				// Ways of one made-up node, which was fast before.
+				made, latency := Place{k, [2]uint64{1<<62 | n<<32, n}}, uint32(5)
+				if k == Hop && i%4 != 0 {
+					made, latency = Place{k, HopKey(666, uint16(n%3000), 1)}, 9_000_000
+				}
+				u.Learn(now, []Reading{{Place: made, Latency: latency, Occupancy: 6, Source: uint8(n)}})
+			}
+			if i%(flood/40) == 0 {
+				if second >= 60 {
+					real[0].Latency, real[0].Occupancy, real[1].Latency = 1_700_000, 9000, 1_700_000
+				}
+				u.Learn(now, real)
+			}
+		}
+		if told == 0 && slow() {
+			told = second
+		}
+	}
+	if told < 60 || told > 62 {
+		t.Errorf("the real hop is slow from second %d on, the fault is there from 60 on", told)
+	}
+	for i := range real {
+		if v, ok := u.Of(real[i].Place); !ok || !v.Latency.Known || v.Since >= next*minute {
+			t.Errorf("%v: %+v", real[i].Place, v)
+		}
+	}
+	if latency, occupancy := u.Limits().Of(aQueue.Key); latency == 0 || latency > 2500 || occupancy > 60 {
+		t.Errorf("limits %d, %d", latency, occupancy)
+	}
+}
+
+// TestSlowPlacesHaveRoom: made-up ways that are slow, more than there is room for, make room for one that has been met for longer.
+func TestSlowPlacesHaveRoom(t *testing.T) {
+	u := newUsual(7, MaxPlaces)
+	defer u.Close()
+	next := learnFor(u, aHop, 1000, 5, always(1700, unknown))
+	next = learnFor(u, Place{Hop, HopKey(666, 1, 1)}, next, 5, always(1700, unknown))
+	u.Slow(next * minute)
+	for n := range 4 * (maxSlow + 100) {
+		u.Learn(next*minute+int64(n), []Reading{{Place: Place{Hop, HopKey(666, uint16(n%(maxSlow+100)), 2)}, Latency: 900_000, Occupancy: unknown}})
+	}
+	made := len(u.Slow(next*minute + 1e6))
+	for n := range int64(4) {
+		u.Learn(next*minute+2e6+n, []Reading{{Place: aHop, Latency: 300_000, Occupancy: unknown}})
+	}
+	all := u.Slow(next*minute + 3e6)
+	if made != maxSlow || len(all) != maxSlow || !slices.ContainsFunc(all, func(s Slow) bool { return s.Place == aHop }) {
+		t.Errorf("%d made-up ones, then %d", made, len(all))
+	}
+}
