@@ -85,6 +85,7 @@ put 644 deploy/wireshark/intsink.lua "/usr/lib/$(dpkg-architecture -qDEB_HOST_MU
 put 644 deploy/prometheus/rules.yml /usr/share/intsink/prometheus/rules.yml
 put 644 deploy/grafana/sink.json /usr/share/intsink/grafana/sink.json
 put 644 deploy/grafana/network.json /usr/share/intsink/grafana/network.json
+put 644 deploy/grafana/collect.json /usr/share/intsink/grafana/collect.json
 finish "$(libraries bin/intsink), systemd | systemd-standalone-sysusers, $(scripts/dpdk-packages.sh mempool-ring bus-pci bus-vdev | paste -sd, | sed 's/,/, /g'), librte-meta-net" \
 	"In-band Network Telemetry (INT) sink appliance" \
 	" Stands inline at the edge of an INT domain, takes packets from NICs with DPDK,
