@@ -110,6 +110,9 @@ func checkNames(f *schema.File, nodes []NodeName) {
 	first := map[uint32]string{}
 	for i := range nodes {
 		x := &nodes[i]
+		if !f.Good(&x.ID) { // that it is missing, or wrong, is told
+			continue
+		}
 		if before, twice := first[x.ID]; twice {
 			f.ErrorAt([]any{&x.ID}, "node %q: node %q has the id %d already: a node has one name", x.Name, before, x.ID)
 		}

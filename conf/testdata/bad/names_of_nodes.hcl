@@ -16,4 +16,5 @@ names {
   node "spine2" { id = 201 }
   node "sp|ine" { id = 203 }
   node "spine4" { interfaces = "Eth1" }
+  node "spine5" { }
 }
