@@ -46,6 +46,6 @@ step "fuzzing of the C of engine/fast with sanitizers"
 scripts/fuzz_fast.sh 1
 
 step "fuzz targets"
-scripts/fuzz.sh 50000x
+scripts/fuzz.sh 20000x
 
 step "all passed"
