@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # fuzz.sh TIME: fuzzes every target of the project for TIME (such as 30s) or for so many
-# executions (50000x), as many at a time as there are processors, each by one process. By time,
+# executions (20000x), as many at a time as there are processors, each by one process. By time,
 # "context deadline exceeded" may end a run with nothing found, so tests count executions. A crash
 # leaves its input in the package's testdata/fuzz; by time, inputs that reach new code stay in Go's cache.
 set -euo pipefail
