@@ -3,16 +3,21 @@
 package usual
 
 // Learn takes in what one sampled packet tells, and reports whether it did: not where another goroutine asks
-// or learns at this moment. odd: something was far above what is usual.
+// or learns at this moment. odd: something was far above what is usual, or passed a place that is slow, of which it is to be known
+// soon whether it still is.
 func (u *Usual) Learn(now int64, readings []Reading) (learned, odd bool) {
 	if !u.mu.TryLock() {
 		return false, false
 	}
+	slow := false
 	for i := range readings {
 		odd = u.learn(now, &readings[i], odd) || odd
+		if len(u.slow) > 0 && !slow {
+			_, slow = u.slow[readings[i].Place]
+		}
 	}
 	u.mu.Unlock()
-	return true, odd
+	return true, odd || slow
 }
 
 // learn takes in one reading. fault: the packet met something that is far above what is usual already, which explains why its

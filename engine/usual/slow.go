@@ -32,6 +32,7 @@ type Slow struct {
 	Like    Like   // what it was held against where its own was not known
 	Since   int64  // the first odd sample, Unix nanoseconds
 	Last    int64  // the last one
+	Calm    bool   // a later one was as usual
 }
 
 // pace is what the last samples of a place were.
@@ -81,7 +82,11 @@ func (u *Usual) note(now int64, r *Reading, p *place, held Stat, like Like, odd 
 		s.is = false
 	case s.is && odd:
 		x := u.slow[r.Place]
-		x.Latency, x.Last = uint32(int64(x.Latency)+(int64(r.Latency)-int64(x.Latency))/4), now
+		x.Latency, x.Last, x.Calm = uint32(int64(x.Latency)+(int64(r.Latency)-int64(x.Latency))/4), now, false
+		u.slow[r.Place] = x
+	case s.is:
+		x := u.slow[r.Place]
+		x.Calm = true
 		u.slow[r.Place] = x
 	case !s.is && n >= slowBegin && (len(u.slow) < maxSlow || u.makeRoom(p)):
 		x := Slow{Place: r.Place, Latency: r.Latency, Like: like, Since: s.first, Last: now}

@@ -443,3 +443,23 @@ func TestSlowPlacesHaveRoom(t *testing.T) {
 		t.Errorf("%d made-up ones, then %d", made, len(all))
 	}
 }
+
+// TestSlowPlacesAreToldSoon: a packet that passes a slow place asks for more samples, though it did not wait; once it is not slow, no more.
+func TestSlowPlacesAreToldSoon(t *testing.T) {
+	u := newTest(t)
+	now := learnFor(u, aHop, 1000, 3, always(1700, unknown)) * minute
+	pass := func(ns uint32) bool {
+		now += 1e6
+		_, soon := u.Learn(now, []Reading{{Place: aHop, Latency: ns, Occupancy: unknown}})
+		return soon
+	}
+	if pass(1700) {
+		t.Error("calm")
+	}
+	for range 4 {
+		pass(300_000)
+	}
+	if !pass(1700) || !u.Slow(now)[0].Calm || !pass(1700) || pass(1700) || len(u.Slow(now)) != 0 {
+		t.Errorf("slow: %+v", u.Slow(now))
+	}
+}

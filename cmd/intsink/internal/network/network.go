@@ -60,13 +60,14 @@ type Network struct {
 	losses    losses
 	missed    uint64 // packets that the sink itself could not receive, so far
 	missedAt  time.Time
-	hops      recent                  // of packets whose hop limit was reached
-	latency   sightings               // on ways whose nodes are known, or, early on, on any
-	strange   sightings               // on others
-	ended     uint64                  // episodes that were looked at after their end
-	full      map[[2]uint64]time.Time // when an interface was last seen with a congested queue
-	slow      []slowGroup             // of segments, at the last look
-	slowWays  map[uint32][]hop        // through nodes, since they are slow
+	hops      recent                       // of packets whose hop limit was reached
+	latency   sightings                    // on ways whose nodes are known, or, early on, on any
+	strange   sightings                    // on others
+	ended     uint64                       // episodes that were looked at after their end
+	full      map[[2]uint64]time.Time      // when an interface was last seen with a congested queue
+	slow      []slowGroup                  // of segments, at the last look
+	slowWays  map[uint32][]hop             // through nodes, since they are slow
+	wellWays  map[uint32]map[hop]time.Time // of those, since when they are not any more
 
 	everywhere time.Time           // when nearly all nodes were slow last
 	waiting    map[string][]string // flows that take longer by what is slow, since it is

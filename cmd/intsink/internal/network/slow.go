@@ -109,6 +109,9 @@ type slowNode struct {
 	like    usual.Like // what holds where usual is not known
 	since   int64
 	byQueue bool // no hop is known to be slow, only queues
+
+	odd  map[hop]bool // of hops, those whose last sample was
+	last int64        // odd sample
 }
 
 func (n *slowNode) add(h hop, latency uint32, u usual.Stat, like usual.Like, since int64) {
@@ -145,7 +148,7 @@ func (x *Network) slowHops(k *Known, queues []congested, now time.Time) (all []p
 	nodes := map[uint32]*slowNode{}
 	of := func(id uint32) *slowNode {
 		if nodes[id] == nil {
-			nodes[id] = &slowNode{}
+			nodes[id] = &slowNode{odd: map[hop]bool{}}
 		}
 		return nodes[id]
 	}
@@ -153,7 +156,11 @@ func (x *Network) slowHops(k *Known, queues []congested, now time.Time) (all []p
 	for _, s := range k.Slow {
 		h := hopOf(s.Key)
 		if s.Kind == usual.Hop && !slices.Contains(full[h.node], h.egress) && !slices.Contains(full[h.node], noInterface) {
-			of(h.node).add(h, s.Latency, s.Usual, s.Like, s.Since)
+			n := of(h.node)
+			n.add(h, s.Latency, s.Usual, s.Like, s.Since)
+			if n.last = max(n.last, s.Last); !s.Calm {
+				n.odd[h] = true
+			}
 		}
 	}
 	for i := range queues {
@@ -170,6 +177,7 @@ func (x *Network) slowHops(k *Known, queues []congested, now time.Time) (all []p
 	}
 	was := x.slowWays
 	x.slowWays = map[uint32][]hop{}
+	x.well(nodes, was, now)
 	if s := x.slowEverywhere(nodes, k.Hops, now); s != nil {
 		return []problem.Sign{*s}
 	}
@@ -185,6 +193,38 @@ func (x *Network) slowHops(k *Known, queues []congested, now time.Time) (all []p
 		}
 	}
 	return x.choose(problem.SlowHop, found, now)
+}
+
+// A node is well once a half of its slow ways, or three if that is more, have become as usual since its last packet that took long, and
+// that was so long ago: the last ways to tell so are those with the fewest packets.
+const (
+	wellFor = 1500 * time.Millisecond
+	wellBy  = 3
+)
+
+// well leaves nodes out that are well by most of their ways. before are the ways that were slow.
+func (x *Network) well(nodes map[uint32]*slowNode, before map[uint32][]hop, now time.Time) {
+	was := x.wellWays
+	x.wellWays = map[uint32]map[hop]time.Time{}
+	for id, n := range nodes {
+		all, since, well := union(slices.Clone(n.hops), before[id]), map[hop]time.Time{}, 0
+		for _, h := range all {
+			if n.byQueue || n.odd[h] {
+				continue
+			}
+			if since[h] = was[id][h]; since[h].IsZero() {
+				since[h] = now
+			}
+			if since[h].UnixNano() > n.last {
+				well++
+			}
+		}
+		x.wellWays[id] = since
+		if well >= wellBy && 2*well >= len(all) && now.UnixNano()-n.last >= int64(wellFor) {
+			x.slowWays[id] = all
+			delete(nodes, id)
+		}
+	}
 }
 
 // Where so many of the nodes that packets pass are slow, what they have in common is, and one problem says so, until none has been for a

@@ -291,3 +291,29 @@ func TestAllNodesAreSlow(t *testing.T) {
 		t.Errorf("%q", kinds(signs))
 	}
 }
+
+// TestWellByMostWays: a node is well once most of its slow ways are and nothing takes long through it, though nobody has told of its
+// rare ways since; one of these that is slow still makes it slow again, and then it is slow until that is well.
+func TestWellByMostWays(t *testing.T) {
+	x, used := New(), hopsOf(slowHopAt(10, 7, 1, 1), slowHopAt(10, 8, 1, 1), slowHopAt(10, 9, 1, 1))
+	look := func(second, last float64, odd, calm int) []problem.Sign {
+		k := &Known{Hops: used}
+		for i := range odd + calm {
+			s := slowHopAt(10, 201, uint16(i), 1)
+			s.Last, s.Calm = at(last).UnixNano(), i >= odd
+			k.Slow = append(k.Slow, s)
+		}
+		return x.Look(nil, k, at(second))
+	}
+	want(t, 20, look(20, 19.9, 6, 0), "slow_hop node 201")
+	want(t, 21, look(21, 20.2, 2, 4), "slow_hop node 201") // the last packet that took long was just now
+	want(t, 22, look(22, 20.2, 2, 0))                      // four are well, of two nobody has told since
+	want(t, 23, look(23, 22.5, 1, 0), "slow_hop node 201")
+	for second := 24.0; second < 30; second++ {
+		want(t, second, look(second, 22.5, 1, 0), "slow_hop node 201")
+	}
+	want(t, 31, look(31, 22.5, 0, 0))
+	x = New()
+	look(20, 19.9, 4, 0)
+	want(t, 22, look(22, 20.2, 2, 2), "slow_hop node 201") // two are too few
+}
