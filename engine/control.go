@@ -4,7 +4,6 @@
 package engine
 
 import (
-	"intsink/engine/watch"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -13,7 +12,9 @@ import (
 	"intsink/engine/episode"
 	"intsink/engine/reporting"
 	"intsink/engine/series"
+	"intsink/engine/stage/detect"
 	"intsink/engine/usual"
+	"intsink/engine/watch"
 )
 
 // control is what other goroutines share with a worker: atomics, which the worker reads
@@ -112,6 +113,9 @@ func (w *Worker) Adopted(r *Rules) bool { return w.control.adopted.Load() == r }
 // FlowsByWatch returns how many new flows each watch took so far, in their order, and last those that none took. Only the
 // worker's own goroutine may ask.
 func (w *Worker) FlowsByWatch() *[watch.None + 1]uint64 { return w.stages.detect.Taken() }
+
+// OddValues are the nodes that wrote values that cannot be.
+func (w *Worker) OddValues() *detect.OddValues { return w.stages.detect.OddValues() }
 
 // Snapshot copies the counters as they were when the worker last published
 // them, at most a few milliseconds ago. Safe from any goroutine.

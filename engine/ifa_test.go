@@ -120,6 +120,14 @@ func TestIFAValuesThatCannotBe(t *testing.T) {
 			t.Fatal("an event of a residence time that cannot be")
 		}
 	}
+	for node, n := range b.OddValues().All {
+		if node != 2 || n != 20 {
+			t.Errorf("node %d is counted with %d values that cannot be", node, n)
+		}
+	}
+	if b.OddValues().Others() != 0 || b.Snapshot().Links[0].INT[inthdr.IFA] != 25 {
+		t.Errorf("%+v", b.OddValues())
+	}
 }
 
 // TestIFAInAnotherLayout: a stack that is as long as the one that a template was made of, and is none of Broadcom's: a hop of
@@ -153,6 +161,10 @@ func TestIFAInAnotherLayout(t *testing.T) {
 					b.send(quiet, other, quiet, other)
 				}
 				l := b.Snapshot().Links[0]
+				none := l.NoLayout()
+				if name != "namespace" && none["gns 15, lns 1"] != 4 || name == "namespace" && none["gns 15, lns 1"] != 2 {
+					t.Errorf("%s: without a layout are %v", name, none)
+				}
 				if n := l.Malformed[inthdr.ReasonLayout]; n != 4 || l.INT[inthdr.IFA] != 18 {
 					t.Errorf("%s, watched %v, portable %v: %d packets in another layout, %d with IFA", name, watched, portable, n, l.INT[inthdr.IFA])
 				}

@@ -27,7 +27,7 @@ import (
 )
 
 // Worker polls its queues and takes every burst through the stages. All its
-// methods but Snapshot, Usual, Episodes, Reload, ReloadCollectors, Adopted, PassAll, Beat and Stop belong to the goroutine that polls.
+// methods but Snapshot, Usual, Episodes, Reload, ReloadCollectors, Adopted, OddValues, PassAll, Beat and Stop belong to the goroutine that polls.
 type Worker struct {
 	Captures     *capture.Aside     // other goroutines hand captures to it,
 	Mitigation   *mitigate.Aside    // rules,

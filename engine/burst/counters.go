@@ -3,9 +3,12 @@
 package burst
 
 import (
+	"fmt"
+
 	"intsink/engine/event"
 	"intsink/engine/fast"
 	"intsink/engine/metric"
+	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/inthdr"
 )
 
@@ -53,6 +56,8 @@ type Counters struct {
 	INT       [inthdr.NumTypes]uint64   // sound INT packets from the network side, by type
 	Flagged   [NumFlags]uint64          // INT packets from the network side with a flag that says that their stack lacks hops
 	Malformed [inthdr.NumReasons]uint64 // unsound, or sound with contents that contradict themselves
+
+	Layoutless [byGNS + ifa.GNSByHop]uint64 // of those, IFA without a layout: in GNS 15 by LNS, then by GNS
 }
 
 // CountTypes counts n packets with INT by their types: all but these are of INT-MD.
@@ -60,6 +65,36 @@ func (c *Counters) CountTypes(n uint64, t fast.Types) {
 	c.INT[inthdr.MX] += t.MX()
 	c.INT[inthdr.IFA] += t.IFA()
 	c.INT[inthdr.MD] += n - t.MX() - t.IFA()
+}
+
+// byGNS is where Layoutless has those that go by GNS.
+const byGNS = 16
+
+// CountReason counts what is wrong with a packet.
+func (c *Counters) CountReason(i *inthdr.Info) {
+	if c.Malformed[i.Reason]++; i.Reason != inthdr.ReasonLayout {
+		return
+	}
+	at := int(i.LNS) % byGNS
+	if i.GNS != ifa.GNSByHop {
+		at = byGNS + int(i.GNS)%ifa.GNSByHop
+	}
+	c.Layoutless[at]++
+}
+
+// NoLayout counts packets with IFA by the namespaces that no layout is known of.
+func (c *Counters) NoLayout() map[string]uint64 {
+	all := map[string]uint64{}
+	for at, n := range c.Layoutless {
+		switch {
+		case n == 0:
+		case at < byGNS:
+			all[fmt.Sprintf("gns %d, lns %d", ifa.GNSByHop, at)] = n
+		default:
+			all[fmt.Sprintf("gns %d", at-byGNS)] = n
+		}
+	}
+	return all
 }
 
 // CountFlags counts the flags of a packet.
@@ -107,6 +142,15 @@ var Metrics = []metric.Of[Counters]{
 		for i, n := range c.Malformed {
 			if i > 0 {
 				to.Add(n, "reason", inthdr.Reason(i))
+			}
+		}
+	}},
+	{Name: "intsink_ifa_without_layout_packets_total", Help: "packets with IFA whose hops have no layout, by namespaces: lns in gns 15, else by gns alone", Samples: func(c *Counters, to metric.Samples) {
+		for at, n := range c.Layoutless {
+			if at < byGNS {
+				to.Add(n, "gns", ifa.GNSByHop, "lns", at)
+			} else {
+				to.Add(n, "gns", at-byGNS, "lns", "")
 			}
 		}
 	}},

@@ -283,10 +283,7 @@ func (m *draft) finish(p *shape, lengthAt int, i *inthdr.Info) bool {
 	case i == nil:
 	case i.Marking == inthdr.ByIFA:
 		p.variantMask, p.variantBy = 0xff, 1<<55
-		m.same(lengthAt, 0xff)
-		if i.GNS == ifa.GNSByHop {
-			m.same(int(i.Stack), 0xf0)
-		}
+		m.sameStack(i)
 		m.flags()
 		m.plan()
 		m.planIFA()

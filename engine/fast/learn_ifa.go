@@ -88,6 +88,13 @@ func (m *draft) sameLayout(i *inthdr.Info, x *ifa.Layout) (bits int) {
 	return lns
 }
 
+// sameStack compares the length of the stack and, where hops have one, the namespace of the first.
+func (m *draft) sameStack(i *inthdr.Info) {
+	if m.same(int(i.Stack)-1, 0xff); i.GNS == ifa.GNSByHop {
+		m.same(int(i.Stack), 0xf0)
+	}
+}
+
 // ifaPath is FAST_IFA among the hops of a path.
 const ifaPath = 0x20
 

@@ -31,6 +31,7 @@ type Stage struct {
 	observation *event.Observation // detectOne
 	sample      int                // which INT packet of the burst is the next sample, or the first one behind it
 	blind       blind
+	odd         OddValues
 	taken       [watch.None + 1]uint64 // new flows, by the watch that took them
 }
 
@@ -39,6 +40,9 @@ type Stage struct {
 func New(detector *event.Detector, paths *inspect.Paths, seed uint64) *Stage {
 	return &Stage{detector: detector, paths: paths, facts: watch.NewFacts(seed), observation: detector.Observation()}
 }
+
+// OddValues are the nodes that wrote values that cannot be. Safe from any goroutine.
+func (s *Stage) OddValues() *OddValues { return &s.odd }
 
 // Adopt makes r the rules of the stage.
 func (s *Stage) Adopt(r Rules) { s.rules = r }
@@ -124,6 +128,9 @@ func (s *Stage) passed(b *burst.Burst, which uint64) {
 func (s *Stage) observe(b *burst.Burst, f []byte, info *inthdr.Info) {
 	o, h := s.observation, b.Link.Locator.Hops(f, info)
 	o.Frame, o.Info, o.Layout = h.Frame, h.Info, b.Link.Locator.Layout(info)
+	for _, node := range h.Odd {
+		s.odd.count(node)
+	}
 }
 
 // meet counts packet j, which gives no other event, in the episodes of the queues that it has crossed.
@@ -160,7 +167,7 @@ func (s *Stage) takeSamples(b *burst.Burst, which uint64) {
 func (s *Stage) detectOne(b *burst.Burst, j int) bool {
 	i := b.Fast.At[j]
 	info, flow := &b.Info[i], b.Fast.Flows[j]
-	b.Link.Counters.Malformed[info.Reason]++
+	b.Link.Counters.CountReason(info)
 	b.Link.Counters.CountFlags(info)
 	if flow == nil {
 		return false // no room, in a flood or in a burst

@@ -81,7 +81,7 @@ func (s *Stage) Unwatched(b *burst.Burst) {
 		b.Link.Counters.CountFlags(info)
 		if info.Type != inthdr.MD || info.Reason != inthdr.ReasonNone {
 			b.Link.Counters.INT[info.Type]++
-			b.Link.Counters.Malformed[info.Reason]++
+			b.Link.Counters.CountReason(info)
 			others++
 		}
 	}

@@ -74,13 +74,14 @@ func (p *Locator) Again(b []byte, i *Info) {
 // Hops are what the hops of a packet say, as hops of INT.
 type Hops struct {
 	Frame []byte
-	Info  *Info // where they stand in Frame
-	Odd   int   // hops of IFA whose residence time cannot be
+	Info  *Info    // where they stand in Frame
+	Odd   []uint32 // nodes of hops of IFA whose residence time cannot be
 }
 
 // asINT is the memory of Locator.Hops.
 type asINT struct {
 	frame [ifa.MaxStackLen / 4 * ifa.INTHopLen]byte
+	odd   [ifa.MaxStackLen / 4]uint32
 	info  Info
 }
 
@@ -96,7 +97,7 @@ func (p *Locator) Hops(b []byte, i *Info) Hops {
 //go:noinline
 func (p *Locator) ifaHops(b []byte, i *Info) Hops {
 	out := p.asINT
-	h := Hops{Frame: out.frame[:], Info: &out.info}
+	h := Hops{Frame: out.frame[:], Info: &out.info, Odd: out.odd[:0]}
 	out.info = *i
 	n := 0
 	if s, ok := p.IFAStack(b, i); ok {
@@ -106,7 +107,7 @@ func (p *Locator) ifaHops(b []byte, i *Info) Hops {
 				break
 			}
 			if odd {
-				h.Odd++
+				h.Odd = append(h.Odd, v[ifa.DeviceID])
 			}
 			v.Put(out.frame[n*ifa.INTHopLen:])
 		}

@@ -4,6 +4,7 @@
 package observe
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -66,6 +67,7 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *sta
 		j.Degraded = append(j.Degraded, status.Degraded{Part: d.Part, Name: d.Name, Since: d.Since.UTC(), Why: d.Why})
 	}
 	s.statusOfLinks(j, snapshots)
+	s.oddValues(j)
 	s.statusOfCollectors(j, snapshots, exported)
 	s.statusOfPorts(j)
 	for i := range snapshots {
@@ -133,10 +135,31 @@ func (s *Source) statusOfLinks(j *status.Status, snapshots []engine.Counters) {
 				l.Malformed[inthdr.Reason(r).String()] = n
 			}
 		}
+		l.NoLayout = sum.NoLayout()
 		l.Marked = byName(sum.ToNetwork.Marked[:], func(a int) string { return tonetwork.MarkAction(a).String() })
 		l.Verified = byName(sum.Verify.Verified[:], func(v int) string { return verify.Result(v).String() })
 		j.Links = append(j.Links, l)
 	}
+}
+
+// oddValues are those of all workers, the node with most first.
+func (s *Source) oddValues(j *status.Status) {
+	j.OddValues = []status.OddValues{}
+	all, packets := map[uint32]uint64{}, uint64(0)
+	for _, w := range s.Workers {
+		for node, n := range w.OddValues().All {
+			all[node] += n
+		}
+	}
+	for i := range j.Links {
+		packets += j.Links[i].INT[inthdr.IFA.String()]
+	}
+	for node, n := range all {
+		j.OddValues = append(j.OddValues, status.OddValues{Node: node, Hops: n, Share: min(float64(n)/float64(max(packets, 1)), 1)})
+	}
+	slices.SortFunc(j.OddValues, func(a, b status.OddValues) int {
+		return cmp.Or(cmp.Compare(b.Hops, a.Hops), cmp.Compare(a.Node, b.Node))
+	})
 }
 
 // lastBad is the last packet of a link that verification found bad, on any worker.

@@ -106,6 +106,9 @@ func (p *planner) result() *Result {
 	for i := range out.IFA {
 		out.ifaLines = append(out.ifaLines, out.IFA[i].Under(p.conf.INT.IFA))
 	}
+	if line := simulate.LayoutlessLine(&l.Counters); line != "" {
+		out.ifaLines = append(out.ifaLines, "IFA: "+line)
+	}
 	for e := range p.fired {
 		row := EventRow{Event: event.Event(e).String(), Fired: out.rate(&p.fired[e]), Reports: out.rate(&p.reported[e])}
 		row.Share = out.share(p.reported[e].total)

@@ -20,6 +20,7 @@ const (
 	BypassSwitch   Kind = "bypass_switch"
 	INTDamaged     Kind = "int_damaged"
 	ChecksumBad    Kind = "checksum_bad"
+	ValuesOdd      Kind = "values_odd"
 	INTLeaked      Kind = "int_leaked"
 	ClockWrong     Kind = "clock_wrong"
 	ConfigOnTrial  Kind = "config_on_trial"
@@ -62,6 +63,7 @@ var Kinds = []KindInfo{
 	{BypassSwitch, Error, "the bypass switch takes packets around the sink, or its command fails"},
 	{INTDamaged, Warning, "INT that is not sound arrives on a link, by reason"},
 	{ChecksumBad, Error, "packets whose checksum was right leave with a wrong one"},
+	{ValuesOdd, Warning, "a node writes values that cannot be into IFA: residence times above `max_residence`, which are not known then; in which share of packets"},
 	{INTLeaked, Warning, "hosts send INT towards the network"},
 	{ClockWrong, Warning, "the clock of a node is not that of its neighbours, by how much, and whether that grows; or of whole ways: latencies come out negative"},
 	{ConfigOnTrial, Warning, "the configuration in force, or the program that runs, goes by itself unless somebody confirms it"},

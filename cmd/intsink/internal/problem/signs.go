@@ -28,6 +28,14 @@ func OfStatus(j *status.Status, stuck error) (all []Sign) {
 	for i := range j.Workers {
 		all = append(all, ofWorker(&j.Workers[i])...)
 	}
+	for _, o := range j.OddValues {
+		all = append(all, Sign{
+			Kind: ValuesOdd, Subject: "node", Place: one("node", fmt.Sprint(o.Node)), What: "it writes residence times that cannot be", Over: "its residence times can be",
+			Todo:     "these are not known, and give no event; if they are right, raise int.ifa.max_residence, else look at the clock and the firmware of the node",
+			Evidence: Evidence{Why: fmt.Sprintf("in %.2g%% of packets with IFA since the start", 100*o.Share)},
+			Count:    &Count{Value: o.Hops, Name: "hops", Unit: "hops", FromZero: true},
+		})
+	}
 	if stuck != nil {
 		all = append(all, Sign{
 			Kind: WorkerBehind, Subject: "workers", What: "a worker does not poll", Over: "all poll again", Evidence: Evidence{Why: stuck.Error()}, Settle: settle,
@@ -119,16 +127,21 @@ func ofLink(l *status.Link) (all []Sign) {
 			})
 		}
 	}
-	sound := l.INT["md"] + l.INT["mx"] + l.INT["destination"]
+	sound := l.INT["md"] + l.INT["mx"] + l.INT["destination"] + l.INT["ifa"]
 	for _, reason := range sorted(l.Malformed) {
 		if reason == "too_deep" || reason == "fragment" {
 			continue // packets that are sound; whether INT is in them is not known
 		}
-		all = append(all, Sign{
+		s := Sign{
 			Kind: INTDamaged, Subject: "link", Place: and(place, "reason", reason), What: "INT arrives that is not sound", Over: "INT is sound again",
 			Todo:  "docs/metrics.md says what each reason means; intsink capture shows packets, and the node that wrote them",
 			Count: &Count{Value: l.Malformed[reason], Name: "packets", Unit: "packets", Through: &sound},
-		})
+		}
+		if reason == "ifa_layout" {
+			s.What, s.Over = "hops of IFA have no layout: nothing is known of these packets' ways", "hops of IFA have layouts again"
+			s.Todo, s.Evidence.Why = "a block hop in int.ifa says how they are laid out (docs/configuration.md)", strings.Join(sorted(l.NoLayout), "; ")
+		}
+		all = append(all, s)
 	}
 	bad := Sign{
 		Kind: ChecksumBad, Subject: "link", Place: place, What: "packets whose checksum was right leave with a wrong one", Over: "no more packets leave with a wrong checksum",

@@ -199,3 +199,16 @@ func TestCollectorsThatLose(t *testing.T) {
 		t.Errorf("afterwards: %+v", x)
 	}
 }
+
+// TestSignsOfIFA: a node whose values cannot be is named with its share, and so are the namespaces without a layout.
+func TestSignsOfIFA(t *testing.T) {
+	l := newLogged()
+	for second, n := range []uint64{0, 5} {
+		l.look(second, &status.Status{
+			Links:     []status.Link{{Name: "edge", INT: map[string]uint64{"ifa": 100 * n}, Malformed: map[string]uint64{"ifa_layout": n}, NoLayout: map[string]uint64{"gns 15, lns 3": n}}},
+			OddValues: []status.OddValues{{Node: 7, Hops: 12 * n, Share: 0.12}}[:min(n, 1)],
+		}, nil)
+	}
+	l.want(t, `level=WARN msg="link: hops of IFA have no layout: nothing is known of these packets' ways" link=edge reason=ifa_layout packets=5 why="gns 15, lns 3" todo="a block hop in int.ifa says how they are laid out (docs/configuration.md)"`+"\n"+
+		`level=WARN msg="node: it writes residence times that cannot be" node=7 hops=60 why="in 12% of packets with IFA since the start" todo="these are not known, and give no event; if they are right, raise int.ifa.max_residence, else look at the clock and the firmware of the node"`)
+}

@@ -101,6 +101,9 @@ func (r *Worker) printText(w io.Writer, c *engine.Counters, watches []FlowsOfWat
 			fmt.Fprintf(w, "malformed  %d %s: %s\n", n, inthdr.Reason(r), inthdr.Reason(r).Doc())
 		}
 	}
+	if line := LayoutlessLine(&l.Counters); line != "" {
+		fmt.Fprintf(w, "IFA        %s\n", line)
+	}
 	fmt.Fprintf(w, "flows      %d in the table, %d evicted\n", c.Flows, c.Evictions)
 	if len(watches) > 0 {
 		fmt.Fprintf(w, "by watch   %s\n", TextOfWatches(watches))

@@ -31,6 +31,7 @@ type Status struct {
 	Ports      []Port            `json:"ports"`
 	ClockSkew  uint64            `json:"clock_skew"` // latencies that were withheld because they came out negative, or a clock is wrong
 	WaySkew    uint64            `json:"-"`          // of these, those of whole ways
+	OddValues  []OddValues       `json:"odd_values"` // nodes whose IFA has residence times that cannot be
 	Replaced   bool              `json:"replaced"`   // the program's file is another one than runs
 	Mbufs      int               `json:"mbufs"`
 	MbufsInUse int               `json:"mbufs_in_use"`
@@ -155,6 +156,13 @@ type Reload struct {
 	Error string    `json:"error,omitempty"` // why it was refused
 }
 
+// OddValues are those that a node wrote, and that cannot be.
+type OddValues struct {
+	Node  uint32  `json:"node"`
+	Hops  uint64  `json:"hops"`
+	Share float64 `json:"share"` // of packets with IFA
+}
+
 // Link is a link or a tap.
 type Link struct {
 	Name       string            `json:"name"`
@@ -162,8 +170,9 @@ type Link struct {
 	Directions []Direction       `json:"directions"`
 	INT        map[string]uint64 `json:"int"`
 	Malformed  map[string]uint64 `json:"malformed"`
-	Verified   map[string]uint64 `json:"verified"` // INT packets whose checksums were verified, by result
-	LastBad    *BadPacket        `json:"last_bad"` // the last one that was bad; null: there was none
+	NoLayout   map[string]uint64 `json:"no_layout,omitempty"` // packets with IFA whose hops have no layout, by namespace
+	Verified   map[string]uint64 `json:"verified"`            // INT packets whose checksums were verified, by result
+	LastBad    *BadPacket        `json:"last_bad"`            // the last one that was bad; null: there was none
 	Leaked     uint64            `json:"leaked"`
 	Marked     map[string]uint64 `json:"marked"` // packets of hosts that bore the mark of INT without INT, by what became of them
 }
