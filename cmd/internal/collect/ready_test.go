@@ -1,6 +1,8 @@
 package collect
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,4 +56,23 @@ func TestNotReadyWithoutADisk(t *testing.T) {
 		code, _ := p.get("/readyz")
 		return code == 200
 	})
+}
+
+// TestReadyIsText: what a server answers, which may be anybody's, reaches /readyz?verbose and the terminal of who asks without its
+// escapes, in one line.
+func TestReadyIsText(t *testing.T) {
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "Code: 60. \x1b]0;title\x07\x1b[2J\u202e\nlisten forged: ok", http.StatusNotFound)
+	}))
+	t.Cleanup(evil.Close)
+	p := launch(t, configure(t, t.TempDir(), "clickhouse \"c\" {\n  url = \""+evil.URL+"/?table=t\"\n  wait = \"100ms\"\n}\n"))
+	p.send(0, 1)
+	var body string
+	p.wait("the answer is told", func() bool {
+		_, body = p.get("/readyz?verbose")
+		return strings.Contains(body, "Code: 60")
+	})
+	if strings.ContainsAny(body, "\x1b\x07\u202e") || strings.Contains(body, "\nlisten forged") {
+		t.Errorf("%q", body)
+	}
 }
