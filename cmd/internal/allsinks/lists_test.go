@@ -179,15 +179,26 @@ func TestHostileSinks(t *testing.T) {
 		"long":         `{"items": [], "x": "` + strings.Repeat("a", maxAnswer) + `"}`,
 		"cut":          `{"items": [{"id": 1`,
 		"wrong types":  `{"items": [1, "x", null, [], {"place": 1, "evidence": [], "since": 5, "until": {}, "value": "x", "id": {}}], "totals": [], "looked": 1}`,
+		"many":         `{"items": [` + strings.Repeat(`{"id": 1, "kind": "k", "place": [{"what": "node", "id": "1"}], "since": "2026-11-28T10:00:00Z"},`, 20_000) + `{}]}`,
+		"other ages":   `{"items": [{"id": 1, "kind": "usual_changed", "place": [], "since": "9999-12-31T23:59:59Z", "until": "0001-01-01T00:00:00Z"}, {"id": -1, "kind": "", "since": "x"}]}`,
+		"twice a key":  `{"items": [{"id": 1}], "items": {"id": 2}, "totals": {"flows": 1}, "totals": -1}`,
+		"no numbers":   `{"items": [{"id": 9223372036854775808, "first": 18446744073709551616, "packets": -5, "share": NaN}]}`,
+		"a page":       `{"items": [{"id": "<script>alert(1)</script>", "node": "<img src=x onerror=alert(1)>", "flow": "javascript:alert(1)", "place": [{"what": "<b>", "id": "\u0000"}]}]}`,
+		"nested keys":  `{"items": [{"place": [{"what": {"what": {}}, "id": [[]]}], "evidence": {"culprits": [[[]]], "flows": {"a": 1}}, "usual": {"latency_ns": {"x": []}}}]}`,
 		"huge numbers": `{"items": [{"kind": "k", "place": [{"what": "node", "id": "1"}], "since": "2026-11-28T10:00:00Z", "value": 1e999, "usual": -1e308, "evidence": {"culprits": [{"flow": "f", "bytes": 1e999, "share": 1e-300}]}}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newNetwork(t, 2)
 			x.says(0, "/api/v1/problems", problems(problem(1, "slow_hop", "node 202", begin, "")))
+			lists := []string{"flows", "queues", "episodes", "paths", "changes"}
+			for _, path := range lists {
+				x.says(0, "/api/v1/"+path, `{"items": [], "totals": {}}`)
+				x.says(1, "/api/v1/"+path, bad)
+			}
 			for path := range x.fakes[1].answers {
 				x.says(1, path, bad)
 			}
-			for _, path := range []string{"problems", "status", "sinks", "nodes"} {
+			for _, path := range append(lists, "problems", "status", "sinks", "nodes") {
 				code, o := x.get("/api/v1/" + path)
 				if code != 200 || o == nil {
 					t.Errorf("%s: %d %v", path, code, o)

@@ -90,6 +90,7 @@ func TestTrialsEndByRates(t *testing.T) {
 		"dropped, as it is unsound":            {PacketsDropped, "malformed", 1000, 1000, false, false},
 		"dropped by the change":                {PacketsDropped, "malformed", 1000, 0, false, true},
 		"one packet too many":                  {PacketsDropped, "tx_full", 1, 1000, true, false},
+		"five, of few":                         {PacketsDropped, "tx_full", 5, 100, true, false},
 		"one in a hundred":                     {PacketsDropped, "tx_full", 10, 1000, false, true},
 		"too long for the output":              {PacketsDropped, "tx_too_long", 500, 1000, false, false},
 		"one report":                           {ReportsLost, "timeout", 1, 1000, true, false},
