@@ -26,7 +26,7 @@ func teach(u *Usual, p Place, from, minutes int64, sources int, value func(minut
 func TestOneSourceTeachesLittle(t *testing.T) {
 	for _, p := range []Place{aHop, aQueue} {
 		for name, forged := range map[string]func(p99 uint32) uint32{
-			"a ramp": func(p99 uint32) uint32 { return 6 * p99 }, "far above": func(uint32) uint32 { return 50_000_000 },
+			"a ramp": func(p99 uint32) uint32 { return 6 * p99 }, "small steps": func(p99 uint32) uint32 { return p99 + p99/2 }, "far above": func(uint32) uint32 { return 50_000_000 },
 		} {
 			u, r := newTest(t), rand.New(rand.NewPCG(5, 6))
 			honest := func(int64, int) (uint32, uint32) { return 20_000 + r.Uint32N(10_000), 300 + r.Uint32N(100) }

@@ -6,11 +6,11 @@ package usual
 const Sources = 16
 
 // What one group may teach in a minute where others speak, or did in the minute before: as many values as all others together, and
-// fewOfSource anyway. Of values above twice the usual 99th percentile, one in rarely: so one group alone does not move that.
+// fewOfSource anyway. Of values above the usual 99th percentile, one for rarely of other groups: fewer than one in a hundred, so
+// that one group alone does not move that, and two may be all there are.
 const (
 	fewOfSource = 8
-	rarely      = 256
-	isHigh      = 2
+	rarely      = 128
 )
 
 // sources are the groups that tell of a place.
@@ -19,7 +19,8 @@ type sources struct {
 	all         uint32          // values of the minute that counted
 	heard       uint32          // the same since ever
 	by          [Sources]uint16 // those of the minute, by group
-	high        [Sources]uint32 // heard when the last high one counted
+	own         [Sources]uint32 // those since ever, by group
+	high        [Sources]uint32 // how many of other groups there were when the last high one counted
 }
 
 // Source returns the group of a sender with that address.
@@ -27,7 +28,7 @@ func (u *Usual) Source(address [2]uint64) uint8 {
 	return uint8(mix(mix(address[0]^u.seed)^address[1]) >> 60)
 }
 
-// admits reports whether a value of a group counts; high: it is far above the 99th percentile.
+// admits reports whether a value of a group counts; high: it is above the 99th percentile.
 func (s *sources) admits(group uint8, high bool) bool {
 	group %= Sources
 	bit := uint16(1) << group
@@ -40,20 +41,22 @@ func (s *sources) admits(group uint8, high bool) bool {
 		s.all++
 	}
 	s.heard++
+	s.own[group]++
 	if !high {
 		return true
 	}
-	if (s.before|s.now)&^bit != 0 && s.heard-s.high[group] < rarely {
+	others := s.heard - s.own[group]
+	if (s.before|s.now)&^bit != 0 && others-s.high[group] < rarely {
 		return false
 	}
-	s.high[group] = s.heard
+	s.high[group] = others
 	return true
 }
 
 // roll ends the minute.
 func (s *sources) roll() { s.before, s.now, s.all, s.by = s.now, 0, 0, [Sources]uint16{} }
 
-// isHigh reports whether a value is as far above the 99th percentile as one group does not move it.
+// isHigh reports whether a value is above the 99th percentile.
 func (s Stat) isHigh(x uint32) bool {
-	return s.Known && x != unknown && uint64(x) > isHigh*uint64(s.P99)
+	return s.Known && x != unknown && x > s.P99
 }
