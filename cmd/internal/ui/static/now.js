@@ -59,7 +59,7 @@ function Who({ e, to }) {
 
 const Over = ({ p }) => html`<li><span class="first"><${Mark} is="over" /> <b class="kind">${kind(p)}</b> <a class="place" href=${viewOf(p)}>${where(p) || p.what}</a>
   ${p.value != null && html`<span class="value"><b>${amount(p.value, p.unit)}</b>${p.usual ? ` ${times(p.value / p.usual)} its usual` : ''}</span>`}
-  ${(p.evidence.culprits || []).length > 0 && html`<span>filled by <${Flow} id=${p.evidence.culprits[0].flow} /></span>`}
+  ${(p.evidence.culprits || []).length > 0 && html`<span>filled by ${p.evidence.culprits[0].flow ? html`<${Flow} id=${p.evidence.culprits[0].flow} />` : `many flows of ${p.evidence.culprits[0].host}`}</span>`}
   <span class="since">${at(p.since)}, lasted ${lasts(p.since, Date.parse(p.until))}, over ${ago(p.until)}</span></span></li>`;
 
 // upper begins a sentence, but for a name of a file.

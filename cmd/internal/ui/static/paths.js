@@ -91,14 +91,14 @@ const worst = (levels) => ['high', 'raised', 'usual'].find((l) => levels.include
 
 const levelOf = (p) => (p.severity === 'error' ? 'high' : 'raised');
 
-// stateOf is how a node is: the worst of its queues, and of the problems that name it.
+// stateOf is how a node is: the worst of its queues, and of the problems that name it; unknown where neither tells.
 function stateOf(id, queues, problems) {
   const own = queues.filter((q) => q.node === id && q.latency_ns != null);
   const slowest = own.reduce((a, q) => (a && a.latency_ns >= q.latency_ns ? a : q), null);
   const levels = own.map((q) => (q.congested ? 'high' : level(q.latency_ns, q.usual)));
   const wrong = problems.filter((p) => part(p, 'node') === String(id));
   levels.push(...wrong.map(levelOf));
-  return { level: levels.length ? worst(levels) : 'usual', latency: slowest && slowest.latency_ns, times: slowest && ratio(slowest.latency_ns, slowest.usual.latency_ns), wrong };
+  return { level: worst(levels), latency: slowest && slowest.latency_ns, times: slowest && ratio(slowest.latency_ns, slowest.usual.latency_ns), wrong };
 }
 
 function Map({ paths, more, moved, segments, queues, problems, picked }) {
