@@ -21,7 +21,8 @@ export function Now({ problems, status, rates }) {
 function Well({ a, status, rates }) {
   const flows = status ? status.workers.reduce((n, w) => n + w.flows, 0) : null;
   const looked = [flows != null && `${count(flows)} flows`, rates.total != null && `${count(rates.total)} packets/s`, `${count(sum(a.looked.signs))} counters and states`].filter(Boolean);
-  return html`<div class="state well"><p class="large"><${Mark} is="well" /> Nothing is wrong</p><p>Looked at ${looked.join(', ')}: ${ago(a.looked.at)}.</p></div>`;
+  const lacking = Object.entries((status && status.lacking) || {}).filter(([, n]) => n > 0).map(([what, n]) => `${what.replace(/_/g, ' ')} in that of ${count(n)} new flows`);
+  return html`<div class="state well"><p class="large"><${Mark} is="well" /> Nothing is wrong</p><p>Looked at ${looked.join(', ')}: ${ago(a.looked.at)}.${lacking.length > 0 && ` Not looked at is what INT did not carry: ${lacking.join(', ')}.`}</p></div>`;
 }
 
 // Here are the problems that are open at what a view shows.

@@ -16,6 +16,7 @@ import (
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/names"
 	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/intsink/internal/status"
 )
 
 // ProblemOptions are the flags of the command problems.
@@ -59,7 +60,12 @@ func Problems(ctx context.Context, stdout io.Writer, o *ProblemOptions) error {
 	sink.places(&a)
 	text := string(body)
 	if !o.JSON {
-		text = strings.Join(problemLines(&a, a.Looked.At, sink.Book), "\n") + "\n"
+		lines := problemLines(&a, a.Looked.At, sink.Book)
+		var now status.Status
+		if a.Totals.Open == 0 && sink.Read(ctx, "/api/v1/status", &now) == nil { // nothing is wrong, in what was looked at
+			lines = slices.Insert(lines, 1, lacking(&now)...)
+		}
+		text = strings.Join(lines, "\n") + "\n"
 	}
 	if err := client.Print(stdout, text); err != nil {
 		return err

@@ -70,10 +70,14 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestProblemsOfASink: what is asked for, the exit code, and the JSON as it is.
+// TestProblemsOfASink: what is asked for, the exit code, what was not looked at where nothing is wrong, and the JSON as it is.
 func TestProblemsOfASink(t *testing.T) {
 	asked, answer := "", `{"items": [], "totals": {"open": 0}, "looked": {"at": "2026-11-24T21:42:19Z", "signs": {"sink": 1}}}`
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/v1/status" {
+			w.Write([]byte(`{"lacking": {"hop_latency": 60, "queue": 0}}`))
+			return
+		}
 		asked = r.URL.RequestURI()
 		w.Write([]byte(answer))
 	}))
@@ -84,7 +88,7 @@ func TestProblemsOfASink(t *testing.T) {
 		err := Problems(context.Background(), &b, &o)
 		return b.String(), err
 	}
-	if text, err := run(ProblemOptions{}); err != nil || text != "nothing is wrong: 1 sign looked at, at 2026-11-24T21:42:19Z\n" || asked != "/api/v1/problems?open=true" {
+	if text, err := run(ProblemOptions{}); err != nil || text != "nothing is wrong: 1 sign looked at, at 2026-11-24T21:42:19Z\nthe INT of 60 new flows did not carry hop latency, which a watched event needs: intsink why FLOW says which\n" || asked != "/api/v1/problems?open=true" {
 		t.Errorf("%q, %v: %s", text, err, asked)
 	}
 	answer = `{"items": [{"what": "it is slow"}], "totals": {"open": 1}}`

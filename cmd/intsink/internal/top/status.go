@@ -103,6 +103,11 @@ func exceptions(s *status.Status) (lines []string) {
 	for _, d := range s.Degraded {
 		lines = append(lines, fmt.Sprintf("degraded: %s %s since %s: %s", d.Part, d.Name, d.Since.Format(time.RFC3339), d.Why))
 	}
+	return append(lines, lacking(s)...)
+}
+
+// lacking says what INT did not carry: nothing of it was looked at.
+func lacking(s *status.Status) (lines []string) {
 	for _, v := range slices.Sorted(maps.Keys(s.Lacking)) {
 		if n := s.Lacking[v]; n > 0 {
 			lines = append(lines, fmt.Sprintf("the INT of %s did not carry %s, which a watched event needs: intsink why FLOW says which",
