@@ -96,17 +96,18 @@ func (p *place) isStream() bool {
 	return err == nil && (s.Mode&unix.S_IFMT == unix.S_IFCHR || s.Mode&unix.S_IFMT == unix.S_IFBLK || s.Mode&unix.S_IFMT == unix.S_IFIFO)
 }
 
+// openStream opens it. One of another user is not even waited for.
 func (p *place) openStream() (*os.File, error) {
-	f, err := p.open(unix.O_WRONLY, 0)
+	at, err := p.open(unix.O_PATH, 0)
 	if err != nil {
 		return nil, err
 	}
+	defer at.Close()
 	var s unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &s); err != nil || !own(&s) {
-		f.Close()
+	if err := unix.Fstat(int(at.Fd()), &s); err != nil || !own(&s) {
 		return nil, fmt.Errorf("%s belongs to another user, who would read what is written: name a file", p.path)
 	}
-	return f, nil
+	return os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", at.Fd()), os.O_WRONLY, 0)
 }
 
 // own tells whether the user of this process has made something, or root.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestFilesForPackets: a new file is its owner's alone; one that is there stays, and so does what a link leads to.
@@ -100,6 +102,9 @@ func TestOverwriteEmptiesNobodysFile(t *testing.T) {
 		"a link to a link": {func(dir, _ string) error {
 			return errors.Join(os.Symlink("d", filepath.Join(dir, "l")), os.Lchown(filepath.Join(dir, "l"), 65534, 65534), os.Symlink("l/f", filepath.Join(dir, "own")))
 		}, "own", "a link of another user"},
+		"a pipe of his": {func(dir, _ string) error {
+			return errors.Join(unix.Mkfifo(filepath.Join(dir, "p"), 0o666), os.Chown(filepath.Join(dir, "p"), 65534, 65534))
+		}, "p", "belongs to another user"}, // and nobody waits for its reader
 		"a link that leads to itself": {func(dir, _ string) error { return os.Symlink("own", filepath.Join(dir, "own")) }, "own", "too many levels"},
 	} {
 		dir := t.TempDir()
