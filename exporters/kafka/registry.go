@@ -30,7 +30,7 @@ type Registry struct {
 const (
 	registryTimeout = 10 * time.Second
 	registryAgain   = 5 * time.Second // between attempts
-	registryAnswer  = 4 << 10         // bytes of an answer that are read
+	registryAnswer  = 1 << 20         // bytes of an answer that are read: registries say the schema again
 	// prefixBytes is what stands in front of a message: 0, the number of the schema, and 0 for its first message.
 	prefixBytes = 6
 )

@@ -47,7 +47,8 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, `{"error_code":409,"message":"Schema being registered is incompatible with an earlier schema"}`, r.status)
 	case known == body.Schema || ok:
 		r.known[subject] = body.Schema
-		fmt.Fprint(w, `{"id":258}`)
+		// Confluent's and Apicurio's say the schema again; ours has more than 5 KiB.
+		json.NewEncoder(w).Encode(map[string]any{"subject": subject, "version": 1, "schema": body.Schema + strings.Repeat(" ", 8<<10), "id": 258})
 	default:
 		http.Error(w, `{"error_code":40403,"message":"Schema not found"}`, http.StatusNotFound)
 	}
