@@ -126,8 +126,18 @@ func (s *Stage) passed(b *burst.Burst, which uint64) {
 
 // observe makes the hops of a packet those of the observation.
 func (s *Stage) observe(b *burst.Burst, f []byte, info *inthdr.Info) {
-	o, h := s.observation, b.Link.Locator.Hops(f, info)
-	o.Frame, o.Info, o.Layout = h.Frame, h.Info, b.Link.Locator.Layout(info)
+	o := s.observation
+	o.Frame, o.Info, o.Layout = f, info, b.Link.Locator.Layout(info)
+	if info.Format == inthdr.FormatIFA {
+		s.observeIFA(b)
+	}
+}
+
+// observeIFA puts hops as INT has them in place of those of a packet with IFA.
+func (s *Stage) observeIFA(b *burst.Burst) {
+	o := s.observation
+	h := b.Link.Locator.Hops(o.Frame, o.Info)
+	o.Frame, o.Info = h.Frame, h.Info
 	for _, node := range h.Odd {
 		s.odd.count(node)
 	}
