@@ -136,7 +136,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	for _, later := range []string{"insert_deduplication_token", "optimize_on_insert", "async_insert"} { // than 18.16
+	for _, later := range []string{"insert_deduplication_token", "optimize_on_insert", "async_insert", "deduplicate_blocks_in_dependent_materialized_views"} { // than 18.16
 		q.Del(later)
 	}
 	if body, err = textRows(q, body); err != nil {
@@ -148,7 +148,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	to.Header = r.Header
+	to.Header = r.Header.Clone()
+	to.Header.Del("Accept-Encoding") // what the server says is a text
 	resp, err := http.DefaultClient.Do(to)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
