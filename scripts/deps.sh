@@ -23,6 +23,7 @@ test=(
 	clang libclang-rt-dev # of fuzz_fast.sh
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross # of check.sh
 	tshark protobuf-compiler prometheus chromium
+	systemd # systemd-analyze and systemd-tmpfiles, for the units
 )
 
 # The virtual machine of deploy/vm.

@@ -19,7 +19,7 @@ import (
 // unitFile is the unit as it is installed.
 const unitFile = "../../deploy/systemd/intsink.service"
 
-// TestUnitExposure: what the unit may do, as systemd scores it (scripts/packages.sh
+// TestUnitExposure: what the unit may do, as systemd scores it (scripts/deps.sh
 // installs systemd's tool).
 func TestUnitExposure(t *testing.T) {
 	cmd := exec.Command("systemd-analyze", "security", "--offline=true", "--threshold=22", "--no-pager", unitFile)

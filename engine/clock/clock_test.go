@@ -131,7 +131,7 @@ func TestJudgeNot(t *testing.T) {
 	}
 }
 
-// TestDriftOfFewPackets: of a clock that drifts, and of which packets tell now and then only, nobody says that nothing tells whose it is.
+// TestDriftOfFewPackets: a clock that drifts is said to be its node's, though packets pass that node only now and then.
 func TestDriftOfFewPackets(t *testing.T) {
 	for seed := range int64(20) {
 		n := newNet(t, seed)

@@ -8,7 +8,7 @@ import (
 
 const aDay = 24 * 60 // minutes
 
-// teach has so many minutes pass from one on, in each of which each of some sources sends a value; it returns the next minute.
+// teach has each of the sources send one value in each of the minutes that begin with from, and returns the minute after them.
 func teach(u *Usual, p Place, from, minutes int64, sources int, value func(minute int64, source int) (latency, occupancy uint32)) int64 {
 	for m := from; m < from+minutes; m++ {
 		for n := range int64(5) {

@@ -2,9 +2,9 @@
 
 package usual
 
-// Learn takes in what one sampled packet tells, and reports whether it did: not where another goroutine asks
-// or learns at this moment. odd: something was far above what is usual, or passed a place that is slow, of which it is to be known
-// soon whether it still is.
+// Learn takes in what one sampled packet tells. learned is false where another goroutine holds u: the packet then teaches nothing. odd is
+// true where a value was far above what is usual, or the packet passed a place that is slow: its caller then samples the next packet soon,
+// so that the end of it is seen.
 func (u *Usual) Learn(now int64, readings []Reading) (learned, odd bool) {
 	if !u.mu.TryLock() {
 		return false, false

@@ -84,8 +84,9 @@ var (
 	Segments = Minutes{[]string{"from_node", "to_node"}, "links", "latency", "latency_max"}
 )
 
-// Between asks for so many steps of so many seconds, the first of which begins first x seconds after 1970: for each place the numbers of the steps
-// that have a value, and lists of these, the place with the highest first. only is more conditions, each behind AND.
+// Between returns the query for a number of steps, each so many seconds long; step 0 begins first times seconds after 1970. A row is a place: steps lists
+// the numbers of its steps that have a value; median, p99 and max list these values. The place with the highest max comes first. only
+// is more conditions, each behind AND.
 func (m *Minutes) Between(database string, first, steps, seconds int64, only string, limit int) string {
 	return fmt.Sprintf("SELECT %[1]s, groupArray(step) AS steps, groupArray(q[1]) AS median, groupArray(q[3]) AS p99, groupArray(most) AS max FROM ("+
 		"SELECT %[1]s, toInt32(intDiv(toUnixTimestamp(minute), %[2]d) - %[3]d) AS step, quantilesTDigestMerge(0.5, 0.9, 0.99)(%[4]s) AS q, max(%[5]s) AS most FROM %[6]s%[7]s "+

@@ -30,7 +30,8 @@ type Past struct {
 // pastName is what stands for the store where sinks have their names.
 const pastName = "clickhouse"
 
-// rows asks the store: a row is an object, times are in UTC. Who asks the same within a second gets the same answer. An error is a partial answer's.
+// rows returns the rows of a query, each as an object. The store is asked the same query once a second at most; others who want its rows get
+// those of that time. Where it returns an error, the answer goes without the store, and names it.
 func (s *Sinks) rows(ctx context.Context, query string) ([]object, error) {
 	q, begin, err := s.questions.find(query, s.o.Now())
 	if err != nil {

@@ -58,8 +58,8 @@ func TestNotReadyWithoutADisk(t *testing.T) {
 	})
 }
 
-// TestReadyIsText: what a server answers, which may be anybody's, reaches /readyz?verbose and the terminal of who asks without its
-// escapes, in one line.
+// TestReadyIsText: /readyz?verbose has the answer of a server on one line and without escapes, since a hostile server must not change the
+// terminal of whoever asks.
 func TestReadyIsText(t *testing.T) {
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "Code: 60. \x1b]0;title\x07\x1b[2J\u202e\nlisten forged: ok", http.StatusNotFound)
