@@ -58,6 +58,19 @@ func TestOneSourceTeachesLittle(t *testing.T) {
 	}
 }
 
+// TestTwoSourcesTeachAll: two sources that send as much as each other teach at least half of that: the place is known as soon as
+// there are twice as many packets as a median needs.
+func TestTwoSourcesTeachAll(t *testing.T) {
+	u, r := newTest(t), rand.New(rand.NewPCG(7, 8))
+	for range 2 * Few {
+		u.Learn(1000*minute, []Reading{{Place: aHop, Latency: 20_000, Occupancy: unknown, Source: uint8(3 + r.IntN(2))}})
+	}
+	u.Learn(1001*minute, []Reading{{Place: aHop, Latency: 20_000, Occupancy: unknown, Source: 3}})
+	if v, _ := u.Of(aHop); !v.Latency.Known {
+		t.Errorf("after %d values of two sources: %+v", 2*Few, v)
+	}
+}
+
 // TestSourcesAreSpread: addresses are in all groups, in others with another seed.
 func TestSourcesAreSpread(t *testing.T) {
 	u, v := newTest(t), newUsual(8, 64)

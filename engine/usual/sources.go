@@ -5,9 +5,9 @@ package usual
 // Sources is how many groups of senders are told apart: whoever makes senders up cannot choose their group (Source).
 const Sources = 16
 
-// What one group may teach in a minute where others speak, or did in the minute before: as many values as all others together, and
-// fewOfSource anyway. Of values above the usual 99th percentile, one for rarely of other groups: fewer than one in a hundred, so
-// that one group alone does not move that, and two may be all there are.
+// What one group may teach in a minute where others speak, or did in the minute before: one value more than all others together, as
+// two that send the same would else stop each other, and fewOfSource anyway. Of values above the usual 99th percentile, one for
+// rarely of other groups: fewer than one in a hundred, so that one group alone does not move that, and two may be all there are.
 const (
 	fewOfSource = 8
 	rarely      = 128
@@ -34,7 +34,7 @@ func (s *sources) admits(group uint8, high bool) bool {
 	bit := uint16(1) << group
 	s.now |= bit
 	n := &s.by[group]
-	if alone := (s.before|s.now)&^bit == 0; !alone && uint32(*n) >= max(fewOfSource, s.all-uint32(*n)) {
+	if alone := (s.before|s.now)&^bit == 0; !alone && uint32(*n) > max(fewOfSource-1, s.all-uint32(*n)) {
 		return false
 	} else if *n < 1<<16-1 {
 		*n++
