@@ -56,8 +56,8 @@ const (
 
 var be = binary.BigEndian
 
-// add puts the data record of a node into the message; from is whose report it is of, flow what record.AppendFlow made. It writes the message first where it is of
-// another domain, or full.
+// add puts the data record of a node into the message; from is whose report it is of, flow what record.AppendFlow made. It writes the
+// message first where it is of another domain, or full.
 func (s *session) add(node uint32, from uint16, flow []byte) error {
 	groups, data := record.FlowGroups(be.Uint16(flow)), flow[2:]
 	if s.enterprise == 0 {
@@ -149,8 +149,11 @@ func (s *session) makeRoom() {
 // workers may read it behind the data that came after it.
 const soonAgain = time.Second
 
-// due reports whether the template has to be told before a record.
+// due reports whether the template has to be told before a record: not within a set, which began with that question.
 func (s *session) due(groups record.FlowGroups) bool {
+	if s.set != 0 && s.groups == groups {
+		return false
+	}
 	last, told := s.of.told[groups]
 	if !told || s.repeat == 0 {
 		return !told
