@@ -7,6 +7,7 @@ import (
 
 	"intsink/engine/burst"
 	"intsink/engine/event"
+	"intsink/engine/watch"
 	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
@@ -174,6 +175,30 @@ func TestIFAInAnotherLayout(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestIFAByDevice: a watch takes flows by the nodes of their IFA, and again when these change; hops without a layout are no
+// evidence of a path.
+func TestIFAByDevice(t *testing.T) {
+	b := newBed(t, func(r *Rules) {
+		r.INT = inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}
+		r.Watches[0].Match.Device = []uint64{2}
+	})
+	through := func(node uint32) []byte {
+		return withIFA(t, plain(1), func(_ *intgen.IFA, hops []intgen.Hop) { hops[1].NodeID = node })
+	}
+	unknown := through(2)
+	unknown[14+20+4+8+4+3] = 250 // no TTL falls on the way
+	for _, x := range []struct {
+		frame []byte
+		watch uint8
+	}{{through(2), 0}, {through(7), watch.None}, {unknown, watch.None}, {through(2), 0}, {unknown, 0}, {through(7), watch.None}} {
+		b.send(x.frame, x.frame, x.frame)
+		b.send(x.frame)
+		if f := b.flows()[0]; f.Watch != x.watch {
+			t.Errorf("watch %d, want %d", f.Watch, x.watch)
 		}
 	}
 }

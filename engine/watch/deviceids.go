@@ -12,12 +12,17 @@ import (
 // readDevices takes the hop stack's node ids, and the id that a domain's metadata
 // has for a device. What is all ones is no value.
 func (f *Facts) readDevices(ws *Watches, p *Packet) {
-	frame, info, l := p.Frame, p.Info, p.Layout
+	frame, info := p.Frame, p.Info
 	if info.Reason != inthdr.ReasonNone {
 		f.noPath = true
 		return
 	}
 	f.noPath = info.MTUExceeded
+	l := p.Locator.Layout(info)
+	if info.Format == inthdr.FormatIFA {
+		h := p.Locator.Hops(frame, info)
+		frame, info = h.Frame, h.Info
+	}
 	if info.Hops > 0 && l.NodeID >= 0 && info.HopLen >= 4 {
 		f.hopLen, f.nodeMask = int(info.HopLen), 0xffffffff
 		if l.Format == inthdr.Format2016 {

@@ -18,12 +18,11 @@ type Packet struct {
 	Frame  []byte         // its first segment
 	Layers *packet.Layers // that INT is marked in
 	Info   *inthdr.Info
-	Layout *inthdr.Layout // of Info's hops
 	Outers *inthdr.Outers // Info.Depth of them
 	Key    *flows.Key     // of the flow
 
 	Ingress uint16 // IngressOf
-	Ports   *packet.TunnelPorts
+	Locator *inthdr.Locator
 }
 
 // Facts are what watches may ask of a packet beyond the key of its flow. A worker has
@@ -106,10 +105,10 @@ func (f *Facts) readTunnels(ws *Watches, p *Packet) {
 func (f *Facts) open(p *Packet) inside {
 	for d := 0; d < int(p.Info.Depth) && !f.hasVNI; d++ {
 		if o := &p.Outers[d]; o.Payload != 0 {
-			openTunnel(p.Ports, p.Frame, &originalHeaders{proto: o.Proto, port: o.DstPort, at: int(o.Payload), end: int(o.End)}, f)
+			openTunnel(p.Locator.TunnelPorts(), p.Frame, &originalHeaders{proto: o.Proto, port: o.DstPort, at: int(o.Payload), end: int(o.End)}, f)
 		}
 	}
-	return openTunnel(p.Ports, p.Frame, &f.own, f)
+	return openTunnel(p.Locator.TunnelPorts(), p.Frame, &f.own, f)
 }
 
 // Inner makes p.Key, which is that of p's flow, the key of the flow inside of the tunnel: of what the flow carries, or the

@@ -40,8 +40,8 @@ func (s *Stage) readFacts(b *burst.Burst, j int) {
 	i := b.Fast.At[j]
 	info := &b.Info[i]
 	s.facts.Read(s.rules.Watches, &watch.Packet{
-		Frame: b.Vec[i].Bytes(), Layers: &b.Layers[i], Info: info, Layout: b.Link.Locator.Layout(info), Outers: &b.Outers[i], Key: &b.Fast.Keys[j],
-		Ingress: b.Ingress, Ports: b.Link.Locator.TunnelPorts(),
+		Frame: b.Vec[i].Bytes(), Layers: &b.Layers[i], Info: info, Outers: &b.Outers[i], Key: &b.Fast.Keys[j],
+		Ingress: b.Ingress, Locator: b.Link.Locator,
 	})
 }
 

@@ -158,7 +158,7 @@ func (s *Stage) sound(b *burst.Burst, j uint8, f []byte) {
 	info.Size = l.End - info.Removed
 	burst.SetKey(&b.Fast.Keys[j], f, l, info)
 	if s.innerKeys {
-		s.facts.Inner(&watch.Packet{Frame: f, Layers: l, Info: info, Outers: &b.Outers[i], Key: &b.Fast.Keys[j], Ports: b.Link.Locator.TunnelPorts()})
+		s.facts.Inner(&watch.Packet{Frame: f, Layers: l, Info: info, Outers: &b.Outers[i], Key: &b.Fast.Keys[j], Locator: b.Link.Locator})
 	}
 	b.Fast.Hashes[j] = s.table.Hash(&b.Fast.Keys[j])
 	b.Parsed |= 1 << i

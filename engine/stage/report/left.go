@@ -77,13 +77,13 @@ func (s *Stage) watchOfFrame(b *burst.Burst, m *mbuf.Mbuf) uint8 {
 	}
 	burst.SetKey(&x.key, f, &x.layers, &x.info)
 	if s.rules.InnerKeys {
-		s.facts.Inner(&watch.Packet{Frame: f, Layers: &x.layers, Info: &x.info, Outers: &x.outers, Key: &x.key, Ports: b.Link.Locator.TunnelPorts()})
+		s.facts.Inner(&watch.Packet{Frame: f, Layers: &x.layers, Info: &x.info, Outers: &x.outers, Key: &x.key, Locator: b.Link.Locator})
 	}
 	if !s.rules.Watches.Asks() {
 		return s.rules.Watches.First(&x.key, nil)
 	}
-	s.facts.Read(s.rules.Watches, &watch.Packet{Frame: f, Layers: &x.layers, Info: &x.info, Layout: b.Link.Locator.Layout(&x.info), Outers: &x.outers, Key: &x.key,
-		Ingress: b.Ingress, Ports: b.Link.Locator.TunnelPorts()})
+	s.facts.Read(s.rules.Watches, &watch.Packet{Frame: f, Layers: &x.layers, Info: &x.info, Outers: &x.outers, Key: &x.key,
+		Ingress: b.Ingress, Locator: b.Link.Locator})
 	return s.rules.Watches.First(&x.key, s.facts)
 }
 
