@@ -6,11 +6,11 @@ import (
 	"cmp"
 	"fmt"
 	"hash/maphash"
-	"maps"
 	"slices"
 	"strings"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/status"
 	"intsink/conf"
 	"intsink/engine/burst"
 	"intsink/engine/wire/ifa"
@@ -150,15 +150,7 @@ func (s *IFASeen) counts() string {
 
 // LayoutlessLine says which namespaces of IFA have no layout; "" where all have one.
 func LayoutlessLine(c *burst.Counters) string {
-	none := c.NoLayout()
-	if len(none) == 0 {
-		return ""
-	}
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(none)) {
-		parts = append(parts, fmt.Sprintf("%s (%s)", name, cli.Count(int(none[name]), "packet")))
-	}
-	return "no layout of hops is known of " + strings.Join(parts, ", ") + ": a block hop in int.ifa says how they are laid out"
+	return status.NoLayoutLine(c.NoLayout())
 }
 
 // Under is a line about such packets, and about what the configuration makes of them.

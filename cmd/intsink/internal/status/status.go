@@ -6,7 +6,12 @@ package status
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
+
+	"intsink/cmd/internal/cli"
 )
 
 // Status is the answer of GET /api/v1/status: the counters of /metrics as one tree, and the
@@ -175,6 +180,18 @@ type Link struct {
 	LastBad    *BadPacket        `json:"last_bad"`            // the last one that was bad; null: there was none
 	Leaked     uint64            `json:"leaked"`
 	Marked     map[string]uint64 `json:"marked"` // packets of hosts that bore the mark of INT without INT, by what became of them
+}
+
+// NoLayoutLine says which namespaces of IFA have no layout; "" where all have one.
+func NoLayoutLine(none map[string]uint64) string {
+	if len(none) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(none)) {
+		parts = append(parts, fmt.Sprintf("%s (%s)", name, cli.Count(int(none[name]), "packet")))
+	}
+	return "no layout of hops is known of " + strings.Join(parts, ", ") + ": a block hop in int.ifa says how they are laid out"
 }
 
 // BadPacket is an INT packet whose checksum was right as it came, and wrong as it left.

@@ -29,6 +29,13 @@ func TestExceptions(t *testing.T) {
 		{"what INT lacks", status.Status{Lacking: map[string]uint64{"queue": 0, "timestamps": 1, "hop_latency": 12}},
 			[]string{"the INT of 12 new flows did not carry hop latency, which a watched event needs: intsink why FLOW says which",
 				"the INT of 1 new flow did not carry timestamps, which a watched event needs: intsink why FLOW says which"}},
+		{"IFA without a layout, and with values that cannot be", status.Status{
+			Links:     []status.Link{{Name: "a"}, {Name: "b", NoLayout: map[string]uint64{"gns 3": 1, "gns 15, lns 2": 20}}},
+			OddValues: []status.OddValues{{Node: 7, Hops: 12, Share: 0.123}, {Node: 8, Hops: 1, Share: 0.004}, {Node: 1}, {Node: 2}, {Node: 3}, {Node: 4}},
+		}, []string{
+			"link b: IFA: no layout of hops is known of gns 15, lns 2 (20 packets), gns 3 (1 packet): a block hop in int.ifa says how they are laid out",
+			"IFA: residence times that cannot be, of node 7 (12 hops, 12% of packets), 8 (1 hop, 0.4% of packets), 1 (0 hops, 0% of packets), 2 (0 hops, 0% of packets), 3 (0 hops, 0% of packets) and 1 more: not known, and no event",
+		}},
 		{"a reload after it", status.Status{Config: &status.Config{Generation: 9, LastTrial: &status.EndedTrial{Generation: 8, Result: "confirmed", Ended: at}}}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

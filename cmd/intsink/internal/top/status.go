@@ -103,7 +103,32 @@ func exceptions(s *status.Status) (lines []string) {
 	for _, d := range s.Degraded {
 		lines = append(lines, fmt.Sprintf("degraded: %s %s since %s: %s", d.Part, d.Name, d.Since.Format(time.RFC3339), d.Why))
 	}
-	return append(lines, lacking(s)...)
+	return append(append(lines, ofIFA(s)...), lacking(s)...)
+}
+
+// shownOdd is how many nodes with values that cannot be stand on the screen; the API has all.
+const shownOdd = 5
+
+// ofIFA says which hops of IFA could not be read, and which nodes write values that cannot be.
+func ofIFA(s *status.Status) (lines []string) {
+	for i := range s.Links {
+		if text := status.NoLayoutLine(s.Links[i].NoLayout); text != "" {
+			lines = append(lines, fmt.Sprintf("link %s: IFA: %s", s.Links[i].Name, text))
+		}
+	}
+	var nodes []string
+	for i := range s.OddValues[:min(len(s.OddValues), shownOdd)] {
+		o := &s.OddValues[i]
+		nodes = append(nodes, fmt.Sprintf("%d (%s, %.2g%% of packets)", o.Node, cli.Count(int(o.Hops), "hop"), 100*o.Share))
+	}
+	if len(nodes) == 0 {
+		return lines
+	}
+	line := "IFA: residence times that cannot be, of node " + strings.Join(nodes, ", ")
+	if n := len(s.OddValues) - len(nodes); n > 0 {
+		line += fmt.Sprintf(" and %d more", n)
+	}
+	return append(lines, line+": not known, and no event")
 }
 
 // lacking says what INT did not carry: nothing of it was looked at.
