@@ -62,7 +62,7 @@ type Spec struct {
 	MX      bool   // INT-MX: no hop adds metadata
 	Bitmap  uint16 // of all packets; 0: intgen.DefaultBitmap
 	Bitmaps bool   // flows have one of two bitmaps at random, whose hops are of the same length
-	Full    bool   // packets wait in the queue of the last hop for as long as that of an episode
+	Full    bool   // the queue of the last hop is as full, and packets wait in it for as long, as in an episode
 	Noisy   int    // of so many packets one has a latency beyond every deadband; 0: none
 
 	Format intgen.Format // of INT
@@ -83,8 +83,12 @@ const otherBitmap = intgen.DefaultBitmap&^0x0100 | 0x0080
 // noise is how much longer a Noisy packet waits in its last hop.
 const noise = 60_000
 
-// fullQueue is how much longer packets wait in a Full queue: above the floor of thresholds by what is usual.
-const fullQueue = 300_000
+// fullQueue is how much longer packets wait in a Full queue, above the floor of thresholds by what is usual, and fullOccupancy how much
+// more of it is taken.
+const (
+	fullQueue     = 300_000
+	fullOccupancy = 5_000
+)
 
 // TxUtilization of interfaces.
 const (
@@ -196,6 +200,7 @@ func (m *Maker) fillHops(i, flow int) {
 		}
 		if h == 0 && m.spec.Full {
 			hop.LatencyNs += fullQueue
+			hop.QueueOccupancy += fullOccupancy
 		}
 		if h == 0 && m.spec.Busy > 0 && flow%m.spec.Busy == 0 {
 			hop.Egress, hop.TxUtilization = 3, BusyTx
