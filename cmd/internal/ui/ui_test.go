@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"path"
 	"regexp"
 	"strings"
@@ -74,6 +76,31 @@ func TestPageIsWhole(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestLevels: the colour of a latency beside what is usual; below the floor of what is slow it is never that of a problem.
+func TestLevels(t *testing.T) {
+	text, err := fs.ReadFile(static, "static/format.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ value, usual, want string }{
+		"unknown":               {"5000", "{latency_ns: null}", "unknown"},
+		"as usual":              {"6000", "{latency_ns: 3000}", "usual"},
+		"of one in a hundred":   {"9000", "{latency_ns: 3000, latency_p99_ns: 9000}", "usual"},
+		"raised":                {"9000", "{latency_ns: 3000, latency_p99_ns: 8000}", "raised"},
+		"25 times, below floor": {"83000", "{latency_ns: 3000, latency_p99_ns: 4000, floor_ns: 100000}", "raised"},
+		"25 times, at a floor":  {"83000", "{latency_ns: 3000, latency_p99_ns: 4000, floor_ns: 83000}", "high"},
+		"of an older sink":      {"83000", "{latency_ns: 3000, latency_p99_ns: 4000}", "high"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command("node", "--input-type=module", "-e", "const m = await import('data:text/javascript,' + encodeURIComponent(process.env.FILE)); console.log(m.level("+c.value+", "+c.usual+"))")
+			cmd.Env = append(os.Environ(), "FILE="+string(text))
+			if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != c.want {
+				t.Errorf("%v: %s, want %s", err, out, c.want)
+			}
+		})
 	}
 }
 

@@ -66,10 +66,10 @@ export const nonzero = (o) => Object.entries(o || {}).filter(([, n]) => n > 0).s
 export const ratio = (value, usual) => (value == null || !usual ? null : value / usual);
 
 // level is the class of colour for a ratio: as usual up to 2 times, then raised, then high. Values that one
-// packet in a hundred has without any trouble are as usual, too.
+// packet in a hundred has without any trouble are as usual, too, and none is high below the floor of what is slow.
 export function level(value, usual) {
   const r = ratio(value, usual && usual.latency_ns);
   if (r == null) return 'unknown';
   if (r <= 2 || value <= (usual.latency_p99_ns || 0)) return 'usual';
-  return r <= 8 ? 'raised' : 'high';
+  return r <= 8 || value < (usual.floor_ns || 0) ? 'raised' : 'high';
 }

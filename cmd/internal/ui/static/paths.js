@@ -119,7 +119,7 @@ function Map({ paths, more, moved, segments, queues, problems, picked }) {
   return html`<figure class="map" ref=${box}><div class="scroll"><svg width=${m.width} height=${m.height} role="group" aria-label="map of paths">
     ${m.edges.sort((a, b) => wrong(a).length - wrong(b).length).map((e) => html`<${Edge} key=${e.key} e=${e} segment=${of(e)} wrong=${wrong(e)} fresh=${fresh.has(e.key)} on=${on(e)} hover=${setHover} />`)}
     ${m.nodes.map((n) => html`<${Node} key=${n.id} n=${n} gone=${names.gone[n.id]} is=${stateOf(n.id, queues, problems)} />`)}</svg></div>
-    <figcaption><ul class="legend" aria-label="legend"><li><span class="key usual"></span>as usual, up to 2 ×</li><li><span class="key raised"></span>▲ more than 2 ×</li><li><span class="key high"></span>● more than 8 ×, or a problem</li>
+    <figcaption><ul class="legend" aria-label="legend"><li><span class="key usual"></span>as usual, up to 2 ×</li><li><span class="key raised"></span>▲ more than 2 ×</li><li><span class="key high"></span>● more than 8 × and slow enough to be told, or a problem</li>
       <li><span class="key unknown"></span>usual not known yet</li><li><span class="key gone"></span>◌ gone</li><li>╌ new</li><li>··· no flow any more</li><li>wide: many flows</li></ul>
       A node leads to its queues, an edge to its segments.${more > 0 ? ` Drawn are the ${drawn} ways with the most flows; ${count(more)} more are not.` : ''}</figcaption></figure>`;
 }

@@ -16,8 +16,9 @@ type usualItem struct {
 	LatencyP99Ns *uint32    `json:"latency_p99_ns"`
 	Occupancy    *uint32    `json:"occupancy"`
 	OccupancyP99 *uint32    `json:"occupancy_p99"`
-	Since        *time.Time `json:"since"` // when the place was seen first
-	State        string     `json:"state"` // learning, doubtful or known
+	Since        *time.Time `json:"since"`    // when the place was seen first
+	State        string     `json:"state"`    // learning, doubtful or known
+	FloorNs      uint32     `json:"floor_ns"` // no latency below is slow, however far above what is usual
 }
 
 // usualOf is what is usual at a place; of one that is not known all is null.
@@ -28,7 +29,7 @@ func (in *API) usualOf(p usual.Place) (x usualItem) {
 	v, _ := in.workers[0].Usual().Of(p)
 	x.LatencyNs, x.LatencyP99Ns = some(v.Latency.Median, v.Latency.Known), some(v.Latency.P99, v.Latency.Known)
 	x.Occupancy, x.OccupancyP99 = some(v.Occupancy.Median, v.Occupancy.Known), some(v.Occupancy.P99, v.Occupancy.Known)
-	x.Since, x.State = someTime(v.Since), v.State.String()
+	x.Since, x.State, x.FloorNs = someTime(v.Since), v.State.String(), v.Floor
 	return x
 }
 
