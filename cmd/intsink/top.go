@@ -19,11 +19,12 @@ func newTopCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top [VIEW] [--once] [--config FILE | --socket PATH | --url URL [--token-file FILE] [--ca FILE]]",
 		Short: "Show a running sink in the terminal",
-		Long: fmt.Sprintf(`Show links, flows, paths, queues, links between nodes (hops), collectors and
-workers of a running sink, renewed every two seconds.
+		Long: fmt.Sprintf(`Show links, flows, paths, queues, links between nodes (hops), collectors, workers,
+the load of interfaces and the clocks of nodes, as a running sink knows them,
+renewed every two seconds.
 
 VIEW is the first one that is shown: %s.
-Keys: 1 to 7 or Tab for the views, s for the order of flows, Space to ask at once,
+Keys: 1 to 9 or Tab for the views, s for the order of flows, Space to ask at once,
 q to quit. With --once one screen is printed, without a terminal too.
 
 Exit codes: 0 success, 1 the sink does not answer, 2 wrong usage.`, strings.Join(top.Names(), ", ")),

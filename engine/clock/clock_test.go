@@ -108,6 +108,18 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestCompared: nodes with fresh times to and from neighbours are compared, those whose packets are long gone are not.
+func TestCompared(t *testing.T) {
+	n := newNet(t, 4)
+	n.pass(3, 100, nil)
+	if got := n.c.Compared(n.now); got[202] < 2 || got[7] != 0 {
+		t.Errorf("%v", got)
+	}
+	if got := n.c.Compared(n.now + fresh + 1); len(got) > 0 {
+		t.Errorf("too old, but %v", got)
+	}
+}
+
 // TestJudgeNot: lines that are long, or become slow, clocks that are noisy, and what one pair of neighbours cannot tell are
 // no clock that is wrong.
 func TestJudgeNot(t *testing.T) {

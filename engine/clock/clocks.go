@@ -7,7 +7,7 @@
 // Workers tell what sampled packets carry (See); once a second somebody judges (Judge); until the next time workers ask
 // whether they may believe the segments of a node (Believes).
 //
-//	clocks.go  what is kept, See, Believes
+//	clocks.go  what is kept, See, Believes, Compared
 //	judge.go   Judge: which node explains the most segments that cannot be
 package clock
 
@@ -81,4 +81,18 @@ func (c *Clocks) See(now int64, all []Crossing) {
 func (c *Clocks) Believes(from, to uint32) bool {
 	wrong := c.wrong.Load()
 	return wrong == nil || !(*wrong)[from] && !(*wrong)[to]
+}
+
+// Compared is how many neighbours' clocks each node's was compared with lately.
+func (c *Clocks) Compared(now int64) map[uint32]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := map[uint32]int{}
+	c.pairs.Walk(0, maxPairs, func(key [2]uint64, _ uint32, p *pair) {
+		if p.n >= lately && now-p.seen < fresh {
+			all[uint32(key[0]>>32)]++
+			all[uint32(key[0])]++
+		}
+	})
+	return all
 }

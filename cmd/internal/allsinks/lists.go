@@ -37,7 +37,7 @@ var lists = map[string]*list{
 	"links":      {keys: []string{"from_node", "from_egress", "to_node", "to_ingress"}, sorts: map[string]string{"latency": "latency_ns", "last_seen": "last_seen", "clock_skews": "clock_skews"}, usual: "latency", worst: "latency_ns", sums: []string{"clock_skews"}, latest: []string{"last_seen"}},
 	"interfaces": {keys: []string{"node", "egress"}, sorts: map[string]string{"tx_utilization": "tx_utilization", "last_seen": "last_seen"}, usual: "tx_utilization", worst: "tx_utilization", latest: []string{"last_seen"}, ors: []string{"busy"}},
 	"episodes":   {keys: []string{"node", "egress", "queue"}, sorts: map[string]string{"begin": "begin", "bytes": "bytes", "latency": "peak_latency_ns"}, usual: "begin"},
-	"nodes":      {keys: []string{"node"}, sorts: map[string]string{"": "node"}, latest: []string{"last_seen"}, ands: []string{"gone"}},
+	"nodes":      {keys: []string{"node"}, sorts: map[string]string{"": "node"}, worst: "clock_off_ns", latest: []string{"last_seen"}, ands: []string{"gone"}},
 	"changes":    {sorts: map[string]string{"": "time"}},
 }
 

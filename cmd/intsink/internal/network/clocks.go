@@ -12,8 +12,9 @@ import (
 
 // Clocks are what was judged of clocks.
 type Clocks struct {
-	Wrong []clock.Verdict
-	Apart []clock.Disagreement // neighbours that disagree, none of which is in Wrong
+	Wrong    []clock.Verdict
+	Apart    []clock.Disagreement // neighbours that disagree, none of which is in Wrong
+	Compared map[uint32]int       // with how many neighbours' each node's clock was, lately
 }
 
 // mostClocks is how many clocks are problems of their own: where more are wrong, what they follow is.
@@ -59,6 +60,31 @@ func (c *Clocks) signs(isKnown func(uint32) bool) (all []problem.Sign) {
 	}
 	return append(all, s)
 }
+
+// states are the clocks of nodes in JSON.
+func (c *Clocks) states() map[uint32]clockState {
+	all := map[uint32]clockState{}
+	for node, n := range c.Compared {
+		all[node] = clockState{Clock: "right", Neighbours: n}
+	}
+	for i := range c.Apart {
+		a := &c.Apart[i]
+		for _, node := range [...]uint32{a.From, a.To} {
+			all[node] = clockState{Clock: "disputed", OffNs: max(abs(a.Ns), all[node].OffNs), Neighbours: c.Compared[node], Since: clockSince(a.Since)}
+		}
+	}
+	for i := range c.Wrong {
+		v := &c.Wrong[i]
+		s := clockState{Clock: "ahead", OffNs: abs(v.Offset), DriftNs: v.Drift, Neighbours: v.Pairs, Since: clockSince(v.Since)}
+		if v.Offset < 0 {
+			s.Clock = "behind"
+		}
+		all[v.Node] = s
+	}
+	return all
+}
+
+func clockSince(ns int64) *time.Time { return new(time.Unix(0, ns).UTC()) }
 
 func clockSign(key string, offset, since int64) problem.Sign {
 	return problem.Sign{

@@ -1,8 +1,12 @@
 package network
 
 import (
+	"net/http/httptest"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"intsink/cmd/intsink/internal/problem"
 	"intsink/engine/clock"
@@ -38,5 +42,30 @@ func TestClockSigns(t *testing.T) {
 		if s.Kind != problem.ClockWrong || p.Where() != c.place || *s.Value != c.value || !strings.HasPrefix(s.Evidence.Why, c.why) || s.Since.UnixNano() != 1e18 {
 			t.Errorf("%+v: at %q, %v, %q", c.clocks, p.Where(), *s.Value, s.Evidence.Why)
 		}
+	}
+}
+
+// TestClocksOfNodes: GET /api/v1/nodes says of each node how its clock is beside those of its neighbours, and nothing of nodes that tell nothing.
+func TestClocksOfNodes(t *testing.T) {
+	x := New()
+	now := time.Unix(1e9, 0)
+	for _, id := range []uint32{101, 102, 201, 202, 203} {
+		x.nodes[id] = &node{first: now, seen: now}
+	}
+	k := &Known{Clocks: Clocks{
+		Wrong: []clock.Verdict{{Node: 202, Offset: -5e6, Drift: 200_000, Since: 1e18, Pairs: 5}}, Apart: []clock.Disagreement{{From: 101, To: 203, Ns: -7e5, Since: 1e18}},
+		Compared: map[uint32]int{101: 3, 102: 2, 202: 6, 203: 1},
+	}}
+	x.Look(nil, k, now)
+	w := httptest.NewRecorder()
+	x.serveNodes(w, nil)
+	var got []string
+	for _, m := range regexp.MustCompile(`"node": ?\d+[^}]*`).FindAllString(w.Body.String(), -1) {
+		got = append(got, regexp.MustCompile(`,\s*"last_seen": ?"[^"]*"|T[^"]*Z|["\s]`).ReplaceAllString(m, ""))
+	}
+	want := []string{"node:101,clock:disputed,clock_off_ns:700000,clock_neighbours:3,clock_since:2001-09-09", "node:102,clock:right,clock_neighbours:2", "node:201",
+		"node:202,clock:behind,clock_off_ns:5000000,clock_drift_ns:200000,clock_neighbours:5,clock_since:2001-09-09", "node:203,clock:disputed,clock_off_ns:700000,clock_neighbours:1,clock_since:2001-09-09"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s\nwant %s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

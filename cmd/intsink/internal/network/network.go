@@ -78,6 +78,7 @@ type Network struct {
 	silences map[spot]*silence
 	sprayed  map[spot]*sprayedSpot
 	links    map[spot]*node // links that flows left
+	clocks   map[uint32]clockState
 }
 
 // node is what is known of one.
@@ -209,7 +210,7 @@ const hopLately = 10e9
 func KnownBy(w *engine.Worker, now int64) *Known {
 	u := w.Usual()
 	wrong, apart := w.Clocks().Judge(now)
-	return &Known{Clocks: Clocks{wrong, apart}, Believes: w.Clocks().Believes, Slow: u.Slow(now), Changed: u.Changed(now), Hops: u.Seen(usual.Hop, now-hopLately), Episodes: w.Episodes().Open, Ended: w.Episodes().Ended, Usual: u.Of}
+	return &Known{Clocks: Clocks{wrong, apart, w.Clocks().Compared(now)}, Believes: w.Clocks().Believes, Slow: u.Slow(now), Changed: u.Changed(now), Hops: u.Seen(usual.Hop, now-hopLately), Episodes: w.Episodes().Open, Ended: w.Episodes().Ended, Usual: u.Of}
 }
 
 // What is what Look needs of a worker.

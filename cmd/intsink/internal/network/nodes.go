@@ -18,6 +18,16 @@ type nodeItem struct {
 	Node     uint32     `json:"node"`
 	LastSeen *time.Time `json:"last_seen,omitempty"`
 	Gone     bool       `json:"gone,omitempty"`
+	clockState
+}
+
+// clockState is how a node's clock is beside those of its neighbours; all absent: nothing tells.
+type clockState struct {
+	Clock      string     `json:"clock,omitempty"`            // right, ahead or behind; disputed: of two neighbours, whose it is nothing tells
+	OffNs      int64      `json:"clock_off_ns,omitempty"`     // by how much it is ahead or behind
+	DriftNs    int64      `json:"clock_drift_ns,omitempty"`   // by how much it gets ahead in a second; negative: behind
+	Neighbours int        `json:"clock_neighbours,omitempty"` // that tell
+	Since      *time.Time `json:"clock_since,omitempty"`
 }
 
 // nodeDetail is a node, with what is around it.
@@ -47,7 +57,7 @@ func (x *Network) serveNode(w http.ResponseWriter, r *http.Request) {
 	n := x.nodes[uint32(id)]
 	var d nodeDetail
 	if n != nil {
-		d = nodeDetail{nodeItem{uint32(id), new(n.seen.UTC()), n.gone}, slices.SortedFunc(maps.Keys(n.next), cmp.Compare[uint32])}
+		d = nodeDetail{nodeItem{uint32(id), new(n.seen.UTC()), n.gone, x.clocks[uint32(id)]}, slices.SortedFunc(maps.Keys(n.next), cmp.Compare[uint32])}
 	}
 	x.mu.Unlock()
 	if n == nil {
@@ -63,7 +73,7 @@ func (x *Network) serveNodes(w http.ResponseWriter, _ *http.Request) {
 	items := []nodeItem{}
 	for _, id := range x.ids() {
 		n := x.nodes[id]
-		items = append(items, nodeItem{Node: id, LastSeen: new(n.seen.UTC()), Gone: n.gone})
+		items = append(items, nodeItem{Node: id, LastSeen: new(n.seen.UTC()), Gone: n.gone, clockState: x.clocks[id]})
 	}
 	left := x.left
 	x.mu.Unlock()

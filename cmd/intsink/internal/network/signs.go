@@ -36,6 +36,7 @@ func (x *Network) Look(tables []*inspect.PendingQuery, k *Known, now time.Time) 
 	x.keepWaiting(slowNow)
 	all = append(all, slowNow...)
 	all = append(all, x.usualChanged(k, now)...)
+	x.clocks = k.Clocks.states()
 	all = append(all, k.Clocks.signs(func(id uint32) bool { return x.isKnown(id, now) })...)
 	return append(append(all, x.happened(now)...), x.more()...)
 }

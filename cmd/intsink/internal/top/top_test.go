@@ -23,10 +23,13 @@ var answers = map[string]string{
 		"ports":[{"name":"up0","device":"net_null0","link_up":false,"rx_packets":1}],
 		"collectors":[{"name":"primary","address":"192.0.2.1:8555","reports":30,"packets":9,"packets_sent":8,"dropped":{"refused":1},"shed":{"refresh":12}}],
 		"workers":[{"name":"w0","lcore":1,"flows":40,"flow_capacity":1048576,"longest_poll_gap_ns":1500000,"poll_gaps_over":{"100µs":3}}]}`,
-	"/api/v1/flows":    `{"items":[{"id":"udp:10.0.0.1:1-10.0.0.2:53","packets":12345,"bytes":678,"latency_ns":46600,"max_hop_latency_ns":null,"nodes":[101,102],"lost":0,"last_events":["loss","congestion"]},{"id":"udp:10.0.0.1:2-10.0.0.2:53","packets":1,"nodes":[101],"last_events":[]}]}`,
-	"/api/v1/paths":    `{"items":[{"id":"ddd52bff87dd6237","nodes":[{"node":101},{"node":102}],"flows":38,"packets":9,"max_latency_ns":900,"congested":true}]}`,
-	"/api/v1/queues":   `{"items":[{"node":112,"egress":2,"queue":0,"occupancy":9120,"latency_ns":61400,"congested":true,"episodes":1}]}`,
-	"/api/v1/links":    `{"items":[]}`,
+	"/api/v1/flows":      `{"items":[{"id":"udp:10.0.0.1:1-10.0.0.2:53","packets":12345,"bytes":678,"latency_ns":46600,"max_hop_latency_ns":null,"nodes":[101,102],"lost":0,"last_events":["loss","congestion"]},{"id":"udp:10.0.0.1:2-10.0.0.2:53","packets":1,"nodes":[101],"last_events":[]}]}`,
+	"/api/v1/paths":      `{"items":[{"id":"ddd52bff87dd6237","nodes":[{"node":101},{"node":102}],"flows":38,"packets":9,"max_latency_ns":900,"congested":true}]}`,
+	"/api/v1/queues":     `{"items":[{"node":112,"egress":2,"queue":0,"occupancy":9120,"latency_ns":61400,"congested":true,"episodes":1}]}`,
+	"/api/v1/links":      `{"items":[]}`,
+	"/api/v1/interfaces": `{"items":[{"node":112,"egress":2,"tx_utilization":98,"busy":true},{"node":112,"egress":null,"tx_utilization":3,"busy":false}]}`,
+	"/api/v1/nodes": `{"items":[{"node":101},{"node":102,"clock":"right","clock_neighbours":2},{"node":103,"clock":"behind","clock_off_ns":5000000,"clock_drift_ns":-200000,"clock_neighbours":4,"clock_since":"2026-11-22T10:00:03Z"},
+		{"node":104,"clock":"ahead","clock_off_ns":37000000000,"clock_neighbours":3,"clock_since":"2026-11-22T10:00:03Z"}]}`,
 	"/api/v1/problems": `{"items":[{"kind":"link_down","place":[{"what":"port","id":"up0"}],"what":"the link is down","since":"2026-11-22T10:00:03Z"}],"totals":{"open":1}}`,
 }
 
@@ -57,6 +60,8 @@ func TestViewsOnce(t *testing.T) {
 		"queues":     {"112   2           0       9120   61.4us      -  congested"},
 		"hops":       {"no link between nodes is known"},
 		"collectors": {"primary    192.0.2.1:8555       30       9     8     1  refused 1    12  refresh 12"},
+		"interfaces": {"112   2                98  busy", "112   -                 3", "per cent by a node_model"},
+		"clocks":     {"node  clock    by  a second  neighbours", "\n104   ahead   37s         -           3", "\n103   behind  5ms    -200us           4", "\n102   right                           2", "\n101   -                               0"},
 		"workers":    {"w0          1     40     1.05M", "1.50ms", "100us 3"},
 	} {
 		t.Run(view, func(t *testing.T) {
@@ -81,7 +86,7 @@ func TestViewsOnce(t *testing.T) {
 
 func TestUnknownNamesAreToldTheKnown(t *testing.T) {
 	for name, c := range map[string]struct{ view, sort, want string }{
-		"view": {"foo", "packets", "there is no view \"foo\": name one of links, flows, paths, queues, hops, collectors, workers"},
+		"view": {"foo", "packets", "there is no view \"foo\": name one of links, flows, paths, queues, hops, collectors, workers, interfaces, clocks"},
 		"sort": {"flows", "colour", "--sort \"colour\": must be one of packets, bytes, last_seen, latency, hop_latency, lost"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +130,7 @@ func TestKeys(t *testing.T) {
 		key        byte
 		view, sort string
 		quit       bool
-	}{{'2', "flows", "packets", false}, {'s', "flows", "bytes", false}, {'\t', "paths", "bytes", false}, {'x', "paths", "bytes", false}, {'7', "workers", "bytes", false}, {'\t', "links", "bytes", false}, {'q', "links", "bytes", true}} {
+	}{{'2', "flows", "packets", false}, {'s', "flows", "bytes", false}, {'\t', "paths", "bytes", false}, {'x', "paths", "bytes", false}, {'7', "workers", "bytes", false}, {'9', "clocks", "bytes", false}, {'\t', "links", "bytes", false}, {'q', "links", "bytes", true}} {
 		if quit := v.press(k.key); quit != k.quit || v.view != k.view || v.sort != k.sort {
 			t.Errorf("key %q: %v %s %s", k.key, quit, v.view, v.sort)
 		}

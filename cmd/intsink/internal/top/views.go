@@ -1,5 +1,5 @@
 // The table of top's views, and the rows of each: links, collectors, workers, flows, paths,
-// queues, hops.
+// queues, hops, interfaces, clocks.
 
 package top
 
@@ -14,6 +14,7 @@ import (
 
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/names"
+	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/status"
 )
 
@@ -51,6 +52,8 @@ var views = []view{
 	{name: "hops", key: '5', path: "links", empty: "no link between nodes is known: they need timestamps and link_latency in a watch", ofList: hopsOf},
 	{name: "collectors", key: '6', empty: "no collector is configured", ofStatus: collectorsOf},
 	{name: "workers", key: '7', empty: "no worker runs", ofStatus: workersOf},
+	{name: "interfaces", key: '8', path: "interfaces", empty: "no interface's load is known: it needs tx_utilization in INT, and in a watch", below: "utilization as the node writes it; per cent by a node_model with tx_utilization_full", ofList: interfacesOf},
+	{name: "clocks", key: '9', path: "nodes", empty: "no node is known", below: "each clock beside those of its neighbours; -: INT has no timestamps that tell", ofList: clocksOf},
 }
 
 // sorts are the orders of flows, as the API has them.
@@ -201,6 +204,57 @@ func hopsOf(ctx context.Context, sink *named, path string) (*table, error) {
 			count(float64(l.Skews)), ago(time.Now(), l.LastSeen))
 	}
 	return t, err
+}
+
+func interfacesOf(ctx context.Context, sink *named, path string) (*table, error) {
+	items, err := read[struct {
+		Node     uint32
+		Egress   *uint16
+		Load     uint32 `json:"tx_utilization"`
+		Busy     bool
+		LastSeen time.Time `json:"last_seen"`
+	}](ctx, sink, path)
+	t := newTable("node", "egress", ">utilization", "state", "?>seen")
+	for _, i := range items {
+		t.add(sink.Node(i.Node), sink.Interface(i.Node, i.Egress), fmt.Sprint(i.Load), when(i.Busy, "busy"), ago(time.Now(), i.LastSeen))
+	}
+	return t, err
+}
+
+// clocksOf are the clocks of nodes: the wrong ones first, those that nothing is known of last.
+func clocksOf(ctx context.Context, sink *named, path string) (*table, error) {
+	type node struct {
+		Node       uint32
+		Clock      string
+		Off        int64      `json:"clock_off_ns"`
+		Drift      int64      `json:"clock_drift_ns"`
+		Neighbours int        `json:"clock_neighbours"`
+		Since      *time.Time `json:"clock_since"`
+	}
+	items, err := read[node](ctx, sink, path)
+	slices.SortStableFunc(items, func(a, b node) int {
+		return cmp.Or(cmp.Compare(b.Off, a.Off), cmp.Compare(min(b.Neighbours, 1), min(a.Neighbours, 1)))
+	})
+	t := newTable("node", "clock", ">by", "?>a second", "?>neighbours", "?>for")
+	for _, n := range items {
+		by, drift, lasts := "", "", ""
+		if n.Since != nil {
+			by, drift, lasts = span(n.Off), span(n.Drift), ago(time.Now(), *n.Since)
+		}
+		t.add(sink.Node(n.Node), cmp.Or(n.Clock, "-"), by, drift, fmt.Sprint(n.Neighbours), lasts)
+	}
+	return t, err
+}
+
+// span is a time that may be negative, or too long for latencyText.
+func span(ns int64) string {
+	switch {
+	case ns < 0:
+		return "-" + span(-ns)
+	case ns == 0:
+		return "-"
+	}
+	return problem.Latency(float64(ns))
 }
 
 func total(m map[string]uint64) (n uint64) {
