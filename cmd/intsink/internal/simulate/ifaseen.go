@@ -25,26 +25,31 @@ type IFASeen struct {
 	Live     int   `json:"live"`   // I = 1
 	Copies   int   `json:"copies"` // I = 0
 	Twins    int   `json:"twins"`  // copies whose packet is there without IFA, too
+
+	CopiesAlone  int `json:"flows_of_copies_alone"`  // whose packets take another way, or are none
+	PacketsAlone int `json:"flows_of_packets_alone"` // without IFA, which no initiator copied; 0 where there are no copies
 }
 
 // ifaTry is one IP protocol that may be IFA's.
 type ifaTry struct {
 	IFASeen
 	locator *inthdr.Locator
-	seen    int      // packets of the protocol
-	copies  []uint64 // what the packets are without IFA
+	seen    int             // packets of the protocol
+	copies  []uint64        // what the packets are without IFA
+	flows   map[uint64]bool // of copies
 }
 
 // ifaTries are all protocols that packets have.
 type ifaTries struct {
 	by    map[uint8]*ifaTry
 	plain map[uint64]bool // packets without IFA, of TCP, UDP and others that IFA is inserted into
+	flows map[uint64]bool // of those packets
 	seed  maphash.Seed
 	room  []byte
 }
 
 func newIFATries() ifaTries {
-	return ifaTries{by: map[uint8]*ifaTry{}, plain: map[uint64]bool{}, seed: maphash.MakeSeed()}
+	return ifaTries{by: map[uint8]*ifaTry{}, plain: map[uint64]bool{}, flows: map[uint64]bool{}, seed: maphash.MakeSeed()}
 }
 
 // packet looks at one packet.
@@ -52,13 +57,16 @@ func (a *ifaTries) packet(frame []byte, l packet.Layers) {
 	switch l.Proto {
 	case packet.ProtoTCP, packet.ProtoUDP, packet.ProtoGRE, packet.ProtoICMP, packet.ProtoICMPv6:
 		a.plain[a.identity(frame, &l)] = true
+		if l.Fragment != packet.LaterFragment {
+			a.flows[a.flow(frame, &l)] = true
+		}
 		return
 	case packet.ProtoIPv4, packet.ProtoIPv6:
 		return
 	}
 	t := a.by[l.Proto]
 	if t == nil {
-		t = &ifaTry{IFASeen: IFASeen{Protocol: l.Proto}}
+		t = &ifaTry{IFASeen: IFASeen{Protocol: l.Proto}, flows: map[uint64]bool{}}
 		t.locator = inthdr.NewLocator(inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{l.Proto}, MaxResidence: 1e9}})
 		a.by[l.Proto] = t
 	}
@@ -78,18 +86,31 @@ func (a *ifaTries) packet(frame []byte, l packet.Layers) {
 	var was packet.Layers
 	if without := a.room[n:]; packet.Parse(without, len(without), &was) == packet.OK {
 		t.copies = append(t.copies, a.identity(without, &was))
+		t.flows[a.flow(without, &was)] = true
 	}
 }
 
-// identity tells packets apart by all from the IP header on, but for what changes on the way.
-func (a *ifaTries) identity(frame []byte, l *packet.Layers) uint64 {
-	var h maphash.Hash
+// flow tells flows apart.
+func (a *ifaTries) flow(frame []byte, l *packet.Layers) uint64 {
+	h := a.addresses(frame, l)
+	h.Write([]byte{l.Proto, byte(l.SrcPort >> 8), byte(l.SrcPort), byte(l.DstPort >> 8), byte(l.DstPort)})
+	return h.Sum64()
+}
+
+// addresses begins a hash.
+func (a *ifaTries) addresses(frame []byte, l *packet.Layers) (h maphash.Hash) {
 	h.SetSeed(a.seed)
 	src, dst := inthdr.Addresses(frame, l)
 	for _, x := range []inthdr.Address{src, dst} {
 		addr, _ := x.Of()
 		h.Write(addr.AsSlice())
 	}
+	return h
+}
+
+// identity tells packets apart by all from the IP header on, but for what changes on the way.
+func (a *ifaTries) identity(frame []byte, l *packet.Layers) uint64 {
+	h := a.addresses(frame, l)
 	if l.IPVersion == 4 {
 		h.Write(frame[l.L3+4:][:2]) // identification
 	}
@@ -110,12 +131,25 @@ func (a *ifaTries) found() (all []IFASeen) {
 				x.Twins++
 			}
 		}
+		if x.Copies > 0 {
+			x.CopiesAlone, x.PacketsAlone = without(t.flows, a.flows), without(a.flows, t.flows)
+		}
 		all = append(all, x)
 	}
 	slices.SortFunc(all, func(a, b IFASeen) int {
 		return cmp.Or(b.Live+b.Copies-a.Live-a.Copies, int(a.Protocol)-int(b.Protocol))
 	})
 	return all
+}
+
+// without counts what a has and b has not.
+func without(a, b map[uint64]bool) (n int) {
+	for x := range a {
+		if !b[x] {
+			n++
+		}
+	}
+	return n
 }
 
 // AreCopies tells whether most packets with I = 0 are copies: their packets are there, too.
@@ -139,13 +173,28 @@ func (s *IFASeen) counts() string {
 	if s.Copies > 0 {
 		what := fmt.Sprintf("%s with I = 0, and %d of these without IFA, too", cli.Count(s.Copies, "packet"), s.Twins)
 		if s.AreCopies() {
-			what += ": copies"
+			what += ": copies" + s.alone()
 		} else {
 			what += ": live packets, unless these take another way"
 		}
 		parts = append(parts, what)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// alone says of how many flows copies came and no packet, or the other way round; "" where both came of all.
+func (s *IFASeen) alone() string {
+	var parts []string
+	if s.CopiesAlone > 0 {
+		parts = append(parts, "copies without a packet came of "+cli.Count(s.CopiesAlone, "flow"))
+	}
+	if s.PacketsAlone > 0 {
+		parts = append(parts, "packets without a copy of "+cli.Count(s.PacketsAlone, "flow"))
+	}
+	if parts == nil {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // LayoutlessLine says which namespaces of IFA have no layout; "" where all have one.

@@ -58,6 +58,30 @@ func TestUnmarkedIsBounded(t *testing.T) {
 	}
 }
 
+// TestFlowsOfCopies: flows of which copies came and no packet, and flows of which packets came and no copy, are counted.
+func TestFlowsOfCopies(t *testing.T) {
+	u := NewUnmarked()
+	s := intgen.Source{Marking: intgen.ByIFA, IFA: intgen.IFA{Copy: true}}
+	for n := range 100 {
+		f := intgen.NthFlow(n%20, n%20%2 == 0, n%20%3 == 0)
+		frame := f.Frame(200, uint32(n))
+		marked, err := s.Insert(frame, []intgen.Hop{{NodeID: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n%20 >= 4 { // of the first four flows there are copies alone
+			u.Packet(frame)
+		}
+		if n%20 < 17 { // of the last three packets alone
+			u.Packet(marked)
+		}
+	}
+	const want = "85 packets with I = 0, and 65 of these without IFA, too: copies (copies without a packet came of 4 flows, packets without a copy of 3 flows)"
+	if got := u.IFA(); len(got) != 1 || got[0].counts() != want {
+		t.Errorf("%+v, want %s", got, want)
+	}
+}
+
 // TestUnmarkedIFA: IFA is found by whatever protocol it has; packets with I = 0 are copies where the packets are there, too.
 func TestUnmarkedIFA(t *testing.T) {
 	for _, c := range []struct {
