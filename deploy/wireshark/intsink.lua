@@ -2,7 +2,7 @@
 -- Reports. One file, so that copying it is installing it; README.md says how.
 --
 --   int         INT 2.x (MD, MX, Destination) and INT 1.0, over UDP, TCP, GRE,
---               VXLAN-GPE and Geneve
+--               VXLAN-GPE and Geneve; IFA 2.0 behind IP
 --   int_report  Telemetry Report 2.0, 1.0 and 0.5
 --
 -- Sections: reading, handing on, metadata, INT headers, encapsulations of INT, reports,
@@ -15,6 +15,7 @@ local report = Proto("int_report", "INT Telemetry Report")
 local int_gre = Proto("int_gre", "In-band Network Telemetry over GRE")
 local int_gpe = Proto("int_gpe", "In-band Network Telemetry over VXLAN-GPE")
 local int_geneve = Proto("int_geneve", "In-band Network Telemetry over Geneve")
+local int_ifa = Proto("int_ifa", "Inband Flow Analyzer")
 
 ------------------------------------------------------------------- reading ---
 
@@ -398,6 +399,38 @@ local v1 = {
 	reserved2 = define("uint16", "v1.reserved2", "Reserved", base.HEX),
 }
 
+local ifa = {
+	version = define("uint8", "ifa.version", "Version", base.DEC),
+	gns = define("uint8", "ifa.gns", "GNS: Global Namespace", base.DEC),
+	reserved = define("uint8", "ifa.reserved", "Reserved", base.HEX),
+	mf = define("bool", "ifa.mf", "MF: Metadata Fragment"),
+	ts = define("bool", "ifa.ts", "TS: Tail Stamp"),
+	i = define("bool", "ifa.i", "I: Inband, a live packet"),
+	ta = define("bool", "ifa.ta", "TA: Turn Around"),
+	c = define("bool", "ifa.c", "C: Checksum"),
+	max_length = define("uint8", "ifa.max_length", "Max Length", base.UNIT_STRING, { " words" }),
+	checksum = define("uint16", "ifa.checksum", "Checksum", base.HEX),
+	packet_id = define("uint32", "ifa.packet_id", "Packet ID", base.DEC),
+	fragment_id = define("uint8", "ifa.fragment_id", "Fragment ID", base.DEC),
+	last = define("bool", "ifa.last", "L: Last Fragment"),
+	request = define("uint8", "ifa.request", "Request Vector", base.HEX),
+	loss = define("bool", "ifa.loss", "L: Loss"),
+	color = define("bool", "ifa.color", "C: Color"),
+	hop_limit = define("uint8", "ifa.hop_limit", "Hop Limit", base.DEC),
+	length = define("uint8", "ifa.length", "Current Length", base.UNIT_STRING, { " words" }),
+	hop = {
+		lns = define("uint8", "hop.lns", "LNS: Local Namespace", base.DEC),
+		ttl = define("uint8", "hop.ttl", "IP TTL", base.DEC),
+		speed = define("uint8", "hop.speed", "Egress Port Speed", base.DEC, {
+			[0] = "10 Gbit/s", "25 Gbit/s", "40 Gbit/s", "50 Gbit/s", "100 Gbit/s", "200 Gbit/s", "400 Gbit/s",
+		}),
+		congestion = define("uint8", "hop.congestion", "Congestion (ECN)", base.DEC),
+		seconds = define("uint32", "hop.rx_seconds", "Receive Time, 20 bits", base.UNIT_STRING, { " s" }),
+		nanoseconds = define("uint32", "hop.rx_nanoseconds", "Receive Time", base.UNIT_STRING, { " ns" }),
+		opaque = define("bytes", "hop.opaque", "Opaque"),
+	},
+}
+
 int.fields = int_fields
 int.experts = { malformed, cut }
 
@@ -634,19 +667,22 @@ end
 
 local ip_length, ip6_length = Field.new("ip.len"), Field.new("ipv6.plen")
 
+-- ip_end is where the last IP packet ends, as its header says; nil: there is none.
+local function ip_end()
+	local ip, ip6 = { ip_length() }, { ip6_length() }
+	ip, ip6 = ip[#ip], ip6[#ip6]
+	if ip6 and not (ip and ip.offset > ip6.offset) then
+		return ip6.offset + 36 + ip6.value
+	end
+	return ip and ip.offset - 2 + ip.value
+end
+
 -- lengths_agree tells whether the last UDP datagram ends where its IP packet does. Some sources do
 -- not add INT to the UDP length; nothing is known of the end then.
 local function lengths_agree()
-	local udp, ip, ip6 = { udp_length() }, { ip_length() }, { ip6_length() }
-	udp, ip, ip6 = udp[#udp], ip[#ip], ip6[#ip6]
-	if not udp or not (ip or ip6) then
-		return false
-	end
-	local stop = ip and ip.offset - 2 + ip.value
-	if not ip or ip6 and ip6.offset > ip.offset then
-		stop = ip6.offset + 36 + ip6.value
-	end
-	return stop == udp.offset - 4 + udp.value
+	local all = { udp_length() }
+	local udp, stop = all[#all], ip_end()
+	return udp ~= nil and stop == udp.offset - 4 + udp.value
 end
 
 -- unpadded is the end of tvb without the zeros, three at most, that a report has behind a packet
@@ -976,6 +1012,190 @@ function int_geneve.dissector(_, pinfo, root)
 			add_option(class.source, class.offset, pinfo, root)
 		end
 	end
+end
+
+-- IFA 2.0 (draft-kumar-ippm-ifa-08): behind IP a header, behind the original L4 header, or at the packet's end, metadata
+-- header and stack. Without both the packet is as it was sent, L4's length and checksum, too.
+ifa.header_len = 4
+ifa.least = { [1] = 8, [6] = 20, [17] = 8, [47] = 4, [58] = 8 } -- of L4 headers
+
+-- l4 is the size of the L4 header at byte at, nil where nothing tells it.
+function ifa.l4(tvb, at, proto)
+	local n = ifa.least[proto]
+	if not n or at + n > tvb:len() then
+		return nil
+	elseif proto == 6 then
+		local offset = tvb(at + 12, 1):bitfield(0, 4) * 4
+		return offset >= n and offset or nil
+	elseif proto == 47 then
+		if tvb(at, 1):bitfield(1, 1) ~= 0 or tvb(at + 1, 1):bitfield(5, 3) ~= 0 then
+			return nil -- routing, or another version
+		end
+		for _, bit in ipairs({ 0, 2, 3 }) do
+			n = n + tvb(at, 1):bitfield(bit, 1) * 4
+		end
+	end
+	return n
+end
+
+-- fits tells whether what is there of tvb[at:stop] can be hops of size bytes as Broadcom's switches write them: one namespace,
+-- parts of a second, and a TTL that falls on the way.
+function ifa.fits(tvb, at, stop, size)
+	if at + size > tvb:len() then
+		return false
+	end
+	local lns, ttl = tvb(at, 1):bitfield(0, 4), 0
+	for hop = at, math.min(stop, tvb:len()) - size, size do
+		local now = tvb(hop + 3, 1):uint()
+		if tvb(hop, 1):bitfield(0, 4) ~= lns or now < ttl or tvb(hop + 12, 1):bitfield(0, 2) ~= 0 then
+			return false
+		end
+		ttl = now
+	end
+	return true
+end
+
+function ifa.hop_size(tvb, at, stop, gns)
+	for _, size in ipairs({ 32, 28, 20 }) do
+		if gns == 15 and stop > at and (stop - at) % size == 0 and ifa.fits(tvb, at, stop, size) then
+			return size
+		end
+	end
+end
+
+function ifa.add_hop(item, tvb, at, size)
+	local pos, h = at * 8, ifa.hop
+	bits(item, h.lns, tvb, pos, 4)
+	local node = bits(item, hop_values.node_id, tvb, pos + 4, 20)
+	bits(item, h.ttl, tvb, pos + 24, 8)
+	bits(item, h.speed, tvb, pos + 32, 4)
+	bits(item, h.congestion, tvb, pos + 36, 2)
+	bits(item, hop_values.queue_id, tvb, pos + 38, 6)
+	bits(item, h.seconds, tvb, pos + 44, 20)
+	bits(item, hop_values.egress_interface_id, tvb, pos + 64, 16)
+	bits(item, hop_values.ingress_interface_id, tvb, pos + 80, 16)
+	bits(item, h.nanoseconds, tvb, pos + 96, 32)
+	bits(item, hop_values.hop_latency, tvb, pos + 128, 32)
+	bytes(item, h.opaque, tvb, at + 20, at + size)
+	return node
+end
+
+-- add_stack adds the whole hops in tvb[at:stop]; those of another layout are bytes.
+function ifa.add_stack(c, at, stop, gns)
+	local size = ifa.hop_size(c.tvb, at, stop, gns)
+	stop = math.min(stop, c.tvb:len())
+	if not size then
+		return bytes(c.tree, f.undecoded, c.tvb, at, stop)
+	end
+	local nodes = {}
+	for hop = at, stop - size, size do
+		local item = c.tree:add(f.hop, c.tvb(hop, size))
+		nodes[#nodes + 1] = ifa.add_hop(item, c.tvb, hop, size)
+		item:set_text("Hop " .. #nodes .. ", node " .. nodes[#nodes])
+	end
+	c.tree:add(f.hop_count, #nodes):set_generated()
+	c.info = c.info .. " hops=" .. #nodes .. " nodes=" .. table.concat(nodes, ",")
+end
+
+-- add_metadata adds the metadata header at byte at, and returns the bytes of the stack.
+function ifa.add_metadata(c, at)
+	local item, pos = c.tree:add(f.header, c.tvb(at, ifa.header_len)), at * 8
+	item:set_text("IFA Metadata Header")
+	bits(item, ifa.request, c.tvb, pos, 8)
+	flag(item, ifa.loss, c.tvb, pos + 8)
+	flag(item, ifa.color, c.tvb, pos + 9)
+	bits(item, ifa.hop_limit, c.tvb, pos + 16, 8)
+	return bits(item, ifa.length, c.tvb, pos + 24, 8) * 4
+end
+
+-- add_options adds the headers of C and MF at byte at, and returns where they end.
+function ifa.add_options(c, head, at)
+	if head.c then
+		bits(c.tree, ifa.checksum, c.tvb, at * 8, 16)
+		at = at + 4
+	end
+	if head.mf then
+		bits(c.tree, ifa.packet_id, c.tvb, at * 8, 26)
+		bits(c.tree, ifa.fragment_id, c.tvb, at * 8 + 26, 5)
+		flag(c.tree, ifa.last, c.tvb, at * 8 + 31)
+		at = at + 4
+	end
+	return at
+end
+
+-- add_second adds what stands behind the L4 header, or at the packet's end, and returns where it begins and ends; nil where
+-- that is not known.
+function ifa.add_second(c, head)
+	local tvb = c.tvb
+	local l4 = ifa.l4(tvb, ifa.header_len, head.proto)
+	if not l4 then
+		return too_short(c.tree, tvb, "nothing says where the metadata header stands")
+	elseif head.ts and (head.c or head.mf) then
+		return c.tree:add_proto_expert_info(malformed, "TS stands beside C or MF")
+	end
+	local first = ifa.header_len + l4
+	local at = first
+	if head.ts then
+		local stop = ip_end()
+		at = (stop and stop - tvb:offset() or tvb:reported_len()) - ifa.header_len
+	end
+	local behind = at + (head.c and 4 or 0) + (head.mf and 4 or 0)
+	if at < first or behind + ifa.header_len > tvb:len() then
+		return too_short(c.tree, tvb, "the packet ends within IFA")
+	end
+	at = ifa.add_options(c, head, at)
+	local size = ifa.add_metadata(c, at)
+	local from, to = at + ifa.header_len, at + ifa.header_len + size
+	if head.ts then
+		from, to = at - size, at
+	end
+	if from < first or to > tvb:len() then
+		too_short(c.tree, tvb, "Current Length says " .. size .. " bytes, which the packet has not")
+		if from < first or not is_cut(tvb) then
+			return nil
+		end
+	end
+	ifa.add_stack(c, from, to, head.gns)
+	if head.ts then
+		return from, at + ifa.header_len
+	end
+	return first, math.min(to, tvb:len())
+end
+
+-- add_first adds the header behind IP.
+function ifa.add_first(c)
+	local tvb, item, head = c.tvb, c.tree:add(f.header, c.tvb(0, ifa.header_len)), {}
+	item:set_text("IFA Header")
+	bits(item, ifa.version, tvb, 0, 4)
+	head.gns = bits(item, ifa.gns, tvb, 4, 4)
+	head.proto = bits(item, f.ip_proto, tvb, 8, 8)
+	bits(item, ifa.reserved, tvb, 16, 3)
+	for n, name in ipairs({ "mf", "ts", "i", "ta", "c" }) do
+		head[name] = flag(item, ifa[name], tvb, 18 + n)
+	end
+	bits(item, ifa.max_length, tvb, 24, 8)
+	return head
+end
+
+function int_ifa.dissector(tvb, pinfo, root)
+	if tvb:len() < ifa.header_len or tvb(0, 1):bitfield(0, 4) ~= 2 then
+		return 0 -- the protocol is anybody's
+	end
+	return enter(tvb, pinfo, function()
+		local c = context(tvb, 0, pinfo, root, ifa.header_len)
+		local head = ifa.add_first(c)
+		c.info = head.i and "IFA" or "IFA, copy or no I"
+		local from, to = ifa.add_second(c, head)
+		close(c)
+		if not from then
+			return undecoded(c, ifa.header_len)
+		end
+		local rest = tvb(ifa.header_len, from - ifa.header_len):bytes()
+		if to < tvb:len() then
+			rest = rest .. tvb(to):bytes()
+		end
+		try(rest:tvb("Packet without IFA"), 0, pinfo, c.root, { { ip_proto, head.proto } })
+	end) and tvb:len() or 0
 end
 
 ------------------------------------------------------------------- reports ---
@@ -1416,6 +1636,7 @@ int.prefs.gre_protocol = Pref.uint("GRE protocol", 0x88b6, "protocol of GRE that
 int.prefs.vxlan_gpe_next_protocol = Pref.uint("VXLAN-GPE next protocol", 0x82, "next protocol that means INT")
 int.prefs.shim_inclusive = Pref.bool("Length counts the shim", false,
 	"the Length of shims of INT 2.x counts the shim, as Transparent Security's switches write it")
+int.prefs.ifa_protocol = Pref.uint("IFA protocol", 253, "IP protocol that means IFA 2.0; 131 in scapy's layer")
 int.prefs.geneve_class = Pref.uint("Geneve option class", 0x0103, "class of Geneve options that hold INT")
 report.prefs.udp_port = Pref.range("UDP ports", "8555",
 	"UDP destination ports of telemetry reports (Transparent Security's code uses 556)", 65535)
@@ -1441,12 +1662,14 @@ end
 local follow_port = follow(int, "udp_port", udp_port, int)
 local follow_gre = follow(int, "gre_protocol", gre_proto, int_gre)
 local follow_gpe = follow(int, "vxlan_gpe_next_protocol", gpe_next, int_gpe)
+local follow_ifa = follow(int, "ifa_protocol", ip_proto, int_ifa)
 local follow_report = follow(report, "udp_port", udp_port, report)
 
 local function follow_all()
 	follow_port()
 	follow_gre()
 	follow_gpe()
+	follow_ifa()
 end
 
 int.prefs_changed = follow_all

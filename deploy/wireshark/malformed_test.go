@@ -71,6 +71,8 @@ func originals(t *testing.T) (all [][]byte) {
 	add(intgen.ByNewUDP, intgen.UDP, 0x8001)
 	add(intgen.ByDSCP, intgen.TCP, everything)
 	add(intgen.ByProbeMarker, intgen.UDP, everything)
+	add(intgen.ByIFA, intgen.TCP, everything)
+	add(intgen.ByIFA, intgen.UDP, everything)
 	body := intBody(t)
 	words := uint8(len(body) / 4)
 	return append(all,
