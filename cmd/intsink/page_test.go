@@ -284,7 +284,7 @@ func (b *browser) slowAndFull() {
 	b.view("now", `[...document.querySelectorAll('.problems li')].some(p => p.innerText.includes('node 302, egress 12, queue 2') && p.innerText.includes('`+culprit+`'))`)
 	b.wait(`[...document.querySelectorAll('.problems li')].some(p => p.innerText.includes('node 202'))`)
 	b.wait(`[...document.querySelectorAll('.problems li')].some(p => p.innerText.includes('node 203'))`)
-	b.wait(`[...document.querySelectorAll('.problems .since')].every(s => [0, 3600e3].some(back => s.innerText.includes('since ' + new Date(Date.now() - back).toISOString().slice(11, 14))))`) // UTC, wherever the browser is
+	b.wait(`[...document.querySelectorAll('.problems:not(.over) .since')].every(s => [0, 3600e3].some(back => s.innerText.includes('since ' + new Date(Date.now() - back).toISOString().slice(11, 14))))`) // UTC, wherever the browser is
 	b.wait(`[...document.querySelectorAll('.problems a.button')].some(a => a.href.includes('incident?node=202'))`)
 	b.axe("Now")
 	b.js(`[...document.querySelectorAll('.problems a.place')].find(a => a.innerText.includes('node 202')).click()`)
