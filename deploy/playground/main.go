@@ -42,6 +42,7 @@ func run(ctx context.Context, args []string) error {
 	sink := flags.String("sink", "", "namespace of the sink, with commas between several")
 	listen := flags.String("listen", "127.0.0.1:9465", "addresses, with commas between them, that lead to the same addresses in the sink's namespace; of several sinks, one each")
 	quiet := flags.Int("quiet", 0, "process of the sink that the command quiet stops, and calm has go on; 0: none")
+	ifa := flags.Bool("ifa", false, "nodes write IFA, not INT")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -52,6 +53,7 @@ func run(ctx context.Context, args []string) error {
 		return tell(*control, flags.Arg(0))
 	}
 	p := &playground{Network: scene.New(), quiet: *quiet}
+	p.IFA = *ifa
 	if p.Sinks = strings.Count(*network, ",") + 1; p.Sinks > 1 && strings.Count(*sink, ",")+1 != p.Sinks {
 		return errors.New("--network, --sink and --listen name as many sinks, each")
 	}

@@ -2,7 +2,7 @@
 # A network to play with: three leaves, four spines and two leaves that write INT, and the sink behind
 # them, in network namespaces, until Ctrl-C. Needs root, and what make playground makes. CONFIG=FILE is a
 # configuration of yours for the sink, such as a copy of playground.hcl with thresholds, names or webhooks.
-# SINKS=3 has three sinks, and one page over all of them (sinks.sh).
+# SINKS=3 has three sinks, and one page over all of them (sinks.sh). IFA=1: the switches write IFA.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source deploy/demo/network.sh
@@ -10,6 +10,12 @@ listen=${LISTEN:-127.0.0.1:9465}
 control=${CONTROL:-/run/intsink-playground.sock}
 api=${control%.sock}-api.sock
 config=$work/playground.hcl
+ifa=() writes=INT
+if [ "${IFA:-0}" != 0 ]; then
+	ifa=(--ifa) writes=IFA
+	sed 's/^  udp_port = 5000$/  ifa {\n    protocol = 253\n    copies   = "drop"\n  }/' "${CONFIG:-deploy/playground/playground.hcl}" >"$work/ifa.hcl"
+	CONFIG=$work/ifa.hcl
+fi
 [ "$(id -u)" = 0 ] || fail "the playground makes network namespaces: run it as root"
 ip netns add $net 2>/dev/null || fail "ip netns add is refused: is this a container without CAP_SYS_ADMIN?"
 
@@ -47,7 +53,7 @@ asked=
 [ "$listen" = 127.0.0.1:9465 ] || asked=" --socket $api"
 cat <<TEXT
 
-  3 leaves, 4 spines and 2 leaves, 60 flows, and a sink behind them. Nothing is wrong yet.
+  3 leaves, 4 spines and 2 leaves that write $writes, 60 flows, and a sink behind them. Nothing is wrong yet.
   In a minute the sink has learned what is usual; then break something.
 
   Open     http://$listen/ui/
@@ -66,4 +72,4 @@ TEXT
   Dashboards               import deploy/grafana/sink.json into a Grafana of yours, with this Prometheus as data source
 
 TEXT
-"$bin/playground" --control "$control" --network $net/n-out --sink $sink --listen "$listen$more"
+"$bin/playground" "${ifa[@]}" --control "$control" --network $net/n-out --sink $sink --listen "$listen$more"

@@ -15,7 +15,7 @@ one() {
 		link "$ns" s-host $server "v$1" 1500
 		in_ns "$ns" ip link set lo up
 	fi
-	sed "s/127.0.0.1:9465/$address/; s#/run/intsink-playground-api.sock#$work/api$1.sock#; s/^node { id = 3 }/node { id = $((90000 + $1)) }/" deploy/playground/playground.hcl >"$config"
+	sed "s/127.0.0.1:9465/$address/; s#/run/intsink-playground-api.sock#$work/api$1.sock#; s/^node { id = 3 }/node { id = $((90000 + $1)) }/" "${CONFIG:-deploy/playground/playground.hcl}" >"$config"
 	ip netns exec "$ns" "$intsink" decode --format text --listen 127.0.0.1:8555 >/dev/null 2>"$work/decode$1.log" & pids+=($!)
 	ip netns exec "$ns" "$intsink" run --config "$config" >"$work/run$1.log" 2>&1 & last=$!; pids+=($last)
 	networks=$networks,$net/n-out$([ "$1" = 1 ] || echo "$1") namespaces=$namespaces,$ns addresses=$addresses,$address
@@ -29,7 +29,7 @@ for i in $(seq 1 "$SINKS"); do one "$i"; done
 "$bin/intsink-collect" collect --config "$work/network.hcl" >"$work/network.log" 2>&1 & pids+=($!)
 cat <<TEXT
 
-  3 leaves, 4 spines and 2 leaves, 60 flows, and $SINKS sinks behind them. Nothing is wrong yet.
+  3 leaves, 4 spines and 2 leaves that write $writes, 60 flows, and $SINKS sinks behind them. Nothing is wrong yet.
   In a minute the sinks have learned what is usual; then break something.
 
   Open     http://$page/ui/          all sinks on one page; each has its own:${addresses//,/ }
@@ -39,5 +39,5 @@ cat <<TEXT
   End      Ctrl-C
 
 TEXT
-"$bin/playground" --control "$control" --network "${networks#,}" --sink "${namespaces#,}" --listen "${addresses#,}" --quiet "$last"
+"$bin/playground" "${ifa[@]}" --control "$control" --network "${networks#,}" --sink "${namespaces#,}" --listen "${addresses#,}" --quiet "$last"
 exit

@@ -3,6 +3,7 @@
 package scene
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -52,6 +53,9 @@ func (n *Network) Do(word string) (string, error) {
 		return n.what(), nil
 	case "help", "":
 		return help(), nil
+	}
+	if word == "lose" && n.IFA {
+		return "", errors.New("packets with IFA bear no numbers: nobody can tell that one is lost; lose is for INT")
 	}
 	for _, f := range Faults {
 		if f.Word == word {

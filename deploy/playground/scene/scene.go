@@ -1,6 +1,6 @@
 // Network: which packets the network sends, and what its nodes write into them, now.
 
-// Package scene is a leaf-spine network that writes INT: three leaves send sixty flows over four
+// Package scene is a leaf-spine network that writes INT, or IFA: three leaves send sixty flows over four
 // spines to two leaves, with a host behind each of five interfaces. Something can be made to go
 // wrong in it. `make playground` and the test of the page show a sink the same network.
 //
@@ -38,8 +38,9 @@ const SequenceDomain = 7
 
 // Network is the network. A step and a command may come from two goroutines.
 type Network struct {
-	Sinks int // behind how many sinks the hosts are; 0 is 1
-	Sink  int // the one that the packet which is being sent leaves the network by
+	Sinks int  // behind how many sinks the hosts are; 0 is 1
+	Sink  int  // the one that the packet which is being sent leaves the network by
+	IFA   bool // nodes write IFA into the packets, not INT
 
 	source intgen.Source
 	flows  [Flows]flow
@@ -55,6 +56,9 @@ type flow struct {
 	size            int
 	sent            uint32
 }
+
+// byIFA is what writes IFA, which has no numbers of packets.
+var byIFA = intgen.Source{Marking: intgen.ByIFA}
 
 // New makes a network in which nothing is wrong.
 func New() *Network {
@@ -102,8 +106,11 @@ func (n *Network) packet(f *flow, size int, faults uint32, now time.Time, send f
 		return nil
 	}
 	n.Sink = int(f.out) % max(n.Sinks, 1)
-	n.source.SourceOnly = binary.BigEndian.AppendUint32(nil, f.sent)
-	frame, err := n.source.Insert(f.Frame(size, f.sent), n.hops(f, spine, faults, now))
+	source := &n.source
+	if source.SourceOnly = binary.BigEndian.AppendUint32(nil, f.sent); n.IFA {
+		source = &byIFA
+	}
+	frame, err := source.Insert(f.Frame(size, f.sent), n.hops(f, spine, faults, now))
 	if err == nil {
 		send(frame)
 	}

@@ -96,7 +96,6 @@ func (x *IFA) headers(proto uint8, stack []byte) (header, block []byte) {
 }
 
 // hop is the metadata of hop n, the newest first: node id in 20 bits, residence time, queue in 6 bits, ports and receive time.
-// With 32 bytes the queue's depth in cells is in the last but one word.
 func (x *IFA) hop(h *Hop, n int) []byte {
 	b := make([]byte, max(x.hopLen(), 32))
 	be := binary.BigEndian

@@ -10,6 +10,42 @@ import (
 	"intsink/cmd/intsink/internal/problem"
 )
 
+// TestNetworkLookIFA: of a capture with IFA, what its hops tell of is found, too.
+func TestNetworkLookIFA(t *testing.T) {
+	text, err := os.ReadFile("../../../../deploy/playground/playground.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPlayed(t, strings.Replace(string(text), "  udp_port = 5000\n", "  ifa {\n    protocol = 253\n    copies   = \"drop\"\n  }\n", 1))
+	p.network.IFA = true
+	look := p.Watch(p.config)
+	p.play(90 * time.Second)
+	for _, word := range []string{"slow", "fill", "move"} {
+		p.do(word)
+		p.play(20 * time.Second)
+		p.do("calm")
+		p.play(100 * time.Second)
+	}
+	p.Close()
+	look.End()
+	found := map[string]bool{}
+	for _, x := range look.Problems().Items {
+		found[string(x.Kind)+" "+x.Where()] = true
+		if x.Kind == problem.QueueCongested && (len(x.Evidence.Culprits) == 0 || !strings.Contains(x.Evidence.Culprits[0].Flow, ":40055-")) {
+			t.Errorf("the queue is filled by %+v", x.Evidence.Culprits)
+		}
+	}
+	for _, want := range []string{"slow_hop node 202", "queue_congested node 302, egress 12, queue 2", "node_gone node 203"} {
+		if !found[want] {
+			t.Errorf("%s is not found", want)
+		}
+		delete(found, want)
+	}
+	if len(found) > 0 {
+		t.Errorf("and %v", found)
+	}
+}
+
 // TestNetworkLook: of a capture with faults one after the other, each is one problem, of its kind, at its place and time, with
 // the flow that did it; one that lasts to the end has no end.
 func TestNetworkLook(t *testing.T) {
