@@ -52,11 +52,68 @@ func (x *Network) queues(tables []*inspect.PendingQuery, k *Known, now time.Time
 			delete(x.full, at)
 		}
 	}
+	return x.queueSigns(order, full, k.Hops, now), slow
+}
+
+// queueSigns makes a sign of each interface with congested queues, or one of all at known nodes where nearly all of these have one.
+// Where half as many have, it is waited a moment for more.
+func (x *Network) queueSigns(order [][2]uint64, full map[[2]uint64][]congested, used []usual.Sight, now time.Time) (signs []problem.Sign) {
+	known := func(id uint32) bool { return x.isKnown(id, now) }
+	nodes, of := map[uint32]bool{}, passed(used, known)
+	var together [][2]uint64
+	for _, at := range order {
+		if id := uint32(at[0] >> 32); known(id) {
+			nodes[id], together = true, append(together, at)
+		}
+	}
+	was := x.toldFull
+	x.toldFull = map[[2]uint64]bool{}
+	everywhere := x.allFull.holds(len(nodes), of, now)
+	if everywhere {
+		signs = append(signs, fullEverywhere(together, full, len(nodes), max(of, len(nodes))))
+	}
 	var found []found
 	for _, at := range order {
-		found = append(found, foundQueues(at, full[at]))
+		if nodes[uint32(at[0]>>32)] && (everywhere || !was[at] && grow(len(nodes), of, begin(full[at]), now)) {
+			continue
+		}
+		found, x.toldFull[at] = append(found, foundQueues(at, full[at])), true
 	}
-	return x.choose(problem.QueueCongested, found, now), slow
+	return append(signs, x.choose(problem.QueueCongested, found, now)...)
+}
+
+// begin is when the first of an interface's episodes began; 0: one of them is over, so that nobody has to wait.
+func begin(all []congested) int64 {
+	since := all[0].value.Since
+	for i := range all {
+		if r := all[i].record; r != nil && r.End != 0 {
+			return 0
+		}
+		since = min(since, all[i].value.Since)
+	}
+	return since
+}
+
+// fullEverywhere is the sign that nearly all nodes, n of so many, have a congested queue: the worst value is that of all.
+func fullEverywhere(order [][2]uint64, full map[[2]uint64][]congested, n, of int) problem.Sign {
+	all := problem.Sign{
+		Kind: problem.QueueCongested, Key: "queues everywhere", Subject: "network", What: "queues are congested at nearly all nodes", Over: "queues are calm again", Settle: settle, Known: true,
+		Evidence: problem.Evidence{Why: fmt.Sprintf("%d of the %d known nodes that packets pass have a congested queue", n, of)},
+		Todo:     "look at what all nodes have in common: a load from the edge, a change that all got, the unit of their occupancies",
+	}
+	for _, at := range order {
+		s := queueSign(at, full[at])
+		if all.Since.IsZero() || s.Since.Before(all.Since) {
+			all.Since = s.Since
+		}
+		if s.Seen.After(all.Seen) {
+			all.Seen = s.Seen
+		}
+		if s.Value != nil && (all.Value == nil || *s.Value > *all.Value) {
+			all.Value, all.Usual, all.Unit = s.Value, s.Usual, s.Unit
+		}
+	}
+	return all
 }
 
 // foundQueues are an interface's congested queues. Their episodes have the most bytes where real packets wait.

@@ -69,7 +69,9 @@ type Network struct {
 	slowWays  map[uint32][]hop             // through nodes, since they are slow
 	wellWays  map[uint32]map[hop]time.Time // of those, since when they are not any more
 
-	everywhere time.Time           // when nearly all nodes were slow last
+	everywhere atNearlyAll         // slow
+	allFull    atNearlyAll         // with a congested queue
+	toldFull   map[[2]uint64]bool  // interfaces, at the last look
 	waiting    map[string][]string // flows that take longer by what is slow, since it is
 	group      uint64              // number of the last slowGroup
 

@@ -181,7 +181,7 @@ func (x *Network) slowHops(k *Known, queues []congested, now time.Time) (all []p
 	if s := x.slowEverywhere(nodes, k.Hops, now); s != nil {
 		return []problem.Sign{*s}
 	}
-	grows := x.grows(nodes, k.Hops, now)
+	grows := grows(nodes, k.Hops, now)
 	var found []found
 	for _, id := range sortedKeys(nodes) {
 		if n := nodes[id]; now.UnixNano()-n.since >= int64(slowFor) && (!grows || was[id] != nil) {
@@ -236,14 +236,30 @@ const (
 	fewerForAll = 20 * time.Second
 )
 
+// atNearlyAll remembers when nearly all nodes had the same trouble last.
+type atNearlyAll struct{ last time.Time }
+
+// holds reports whether one problem says it for so many nodes, of those that packets pass.
+func (e *atNearlyAll) holds(nodes, of int, now time.Time) bool {
+	if of > 0 && float64(nodes) >= nearlyAll*float64(of) && nodes > fewNodes {
+		e.last = now
+	}
+	if nodes == 0 || now.Sub(e.last) > fewerForAll {
+		e.last = time.Time{}
+		return false
+	}
+	return true
+}
+
+// grow reports whether it is waited for more nodes to get it: last is when the last one did.
+func grow(nodes, of int, last int64, now time.Time) bool {
+	return nodes >= fewNodes && float64(nodes) >= nearlyAll/2*float64(of) && now.UnixNano()-last < int64(growsFor)
+}
+
 // slowEverywhere is the sign that nearly all nodes are slow; nil: they are not.
 func (x *Network) slowEverywhere(nodes map[uint32]*slowNode, used []usual.Sight, now time.Time) *problem.Sign {
-	of := passed(used)
-	if float64(len(nodes)) >= nearlyAll*float64(of) && len(nodes) > fewNodes {
-		x.everywhere = now
-	}
-	if len(nodes) == 0 || now.Sub(x.everywhere) > fewerForAll {
-		x.everywhere = time.Time{}
+	of := passed(used, allCount)
+	if !x.everywhere.holds(len(nodes), of, now) {
 		return nil
 	}
 	worst, known := &slowNode{}, 0
@@ -267,20 +283,25 @@ func (x *Network) slowEverywhere(nodes map[uint32]*slowNode, used []usual.Sight,
 	}
 }
 
+// allCount has all nodes count.
+func allCount(uint32) bool { return true }
+
 // grows reports whether it is waited for more nodes to become slow.
-func (x *Network) grows(nodes map[uint32]*slowNode, used []usual.Sight, now time.Time) bool {
+func grows(nodes map[uint32]*slowNode, used []usual.Sight, now time.Time) bool {
 	last := int64(0)
 	for _, n := range nodes {
 		last = max(last, n.since)
 	}
-	return len(nodes) >= fewNodes && float64(len(nodes)) >= nearlyAll/2*float64(passed(used)) && now.UnixNano()-last < int64(growsFor)
+	return grow(len(nodes), passed(used, allCount), last, now)
 }
 
-// passed is how many nodes packets have passed lately.
-func passed(used []usual.Sight) int {
+// passed is how many nodes that count packets have passed lately.
+func passed(used []usual.Sight, counts func(uint32) bool) int {
 	seen := map[uint32]bool{}
 	for _, u := range used {
-		seen[hopOf(u.Key).node] = true
+		if id := hopOf(u.Key).node; counts(id) {
+			seen[id] = true
+		}
 	}
 	return len(seen)
 }

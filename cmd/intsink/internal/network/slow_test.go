@@ -292,6 +292,50 @@ func TestAllNodesAreSlow(t *testing.T) {
 	}
 }
 
+// TestAllQueuesAreFull: where nearly all nodes have a congested queue there is one problem, which ends as one; queues that become
+// full one after the other wait for each other, but one that is told already stays, and none waits for long.
+func TestAllQueuesAreFull(t *testing.T) {
+	var all []usual.Slow
+	for id := uint32(201); id <= 210; id++ {
+		all = append(all, slowHopAt(10, id, 1, 1))
+	}
+	const everywhere = "queue_congested"
+	look := func(x *Network, second float64, nodes ...uint32) []problem.Sign {
+		q := tables(second, nil)
+		q[0].Watches[0].Policy.Thresholds.CongestionFactor = 8
+		for _, id := range nodes {
+			q[0].Queues = append(q[0].Queues, congestedNow(id, 1, 0, 300_000, 9000))
+		}
+		return x.Look(q, &Known{Hops: hopsOf(all...), Usual: func(usual.Place) (usual.Value, bool) {
+			return usual.Value{Latency: usual.Stat{Known: true, Median: 2000, P99: 3000}, Occupancy: usual.Stat{Known: true, Median: 40, P99: 50}, State: usual.Known}, true
+		}}, at(second))
+	}
+	known := func() *Network {
+		x := New()
+		for id := uint32(201); id <= 210; id++ {
+			x.nodes[id] = &node{first: at(-1000), seen: at(10), sights: 1000}
+		}
+		return x
+	}
+	x := known()
+	want(t, 11, look(x, 11, 201), "queue_congested node 201 egress 1 queue 0")
+	want(t, 11.5, look(x, 11.5, 201, 202, 203, 204, 205), "queue_congested node 201 egress 1 queue 0")
+	signs := look(x, 11.9, 201, 202, 203, 204, 205, 206, 207, 208)
+	want(t, 11.9, signs, everywhere)
+	if s := signs[0]; s.Since != at(10) || *s.Value != 300_000 || s.Evidence.Why != "8 of the 10 known nodes that packets pass have a congested queue" {
+		t.Errorf("%+v", s)
+	}
+	want(t, 20, look(x, 20, 201), everywhere)
+	want(t, 50, look(x, 50, 201), "queue_congested node 201 egress 1 queue 0")
+	want(t, 51, look(x, 51))
+	if signs := look(New(), 11, 201, 202, 203, 204, 205, 206, 207, 208); len(signs) != 8 {
+		t.Errorf("made-up nodes are not as one: %q", kinds(signs))
+	}
+	x = known()
+	want(t, 11, look(x, 11, 201, 202, 203, 204))
+	want(t, 13, look(x, 13, 201, 202, 203, 204), "queue_congested node 201 egress 1 queue 0", "queue_congested node 202 egress 1 queue 0", "queue_congested node 203 egress 1 queue 0", "queue_congested node 204 egress 1 queue 0")
+}
+
 // TestWellByMostWays: a node is well once most of its slow ways are and nothing takes long through it, though nobody has told of its
 // rare ways since; one of these that is slow still makes it slow again, and then it is slow until that is well.
 func TestWellByMostWays(t *testing.T) {
