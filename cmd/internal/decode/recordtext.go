@@ -170,13 +170,14 @@ func flowText(r *record.Record) string {
 	return b.String()
 }
 
+// formats are what is said of those other than that of INT 2.
+var formats = map[inthdr.Format]string{inthdr.Format1: " version 1.0", inthdr.Format2016: " of 2016", inthdr.FormatGEANT: " version 1.0 of GEANT"}
+
 // intText is INT on one line, the source's hop first.
 func intText(r *record.Record, i *inthdr.Info) string {
 	var b strings.Builder
 	b.WriteString(i.Type.String())
-	if i.Format != inthdr.Format2 {
-		b.WriteString([...]string{inthdr.Format1: " version 1.0", inthdr.Format2016: " of 2016", inthdr.FormatGEANT: " version 1.0 of GEANT"}[i.Format])
-	}
+	b.WriteString(formats[i.Format])
 	if i.Discard {
 		b.WriteString(" discard")
 	}

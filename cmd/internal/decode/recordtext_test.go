@@ -7,6 +7,7 @@ import (
 
 	"github.com/gopacket/gopacket/layers"
 
+	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/report"
 )
 
@@ -21,6 +22,31 @@ func text(t *testing.T, r *report.Individual) string {
 		t.Fatal(err)
 	}
 	return stdout
+}
+
+// TestTextOfIFA: a reported packet with IFA, whatever its flags, and one whose hops have no layout.
+func TestTextOfIFA(t *testing.T) {
+	hops := []intgen.Hop{{NodeID: 8, Ingress: 3, Egress: 4, LatencyNs: 700, QueueID: 5}, {NodeID: 7, Ingress: 1, Egress: 2, LatencyNs: 900}}
+	const way = "ifa [node_id=7 ingress=1 egress=2 latency_ns=900 queue=0 congestion=0] [node_id=8 ingress=3 egress=4 latency_ns=700 queue=5 congestion=0]\n"
+	for name, c := range map[string]struct {
+		ifa  intgen.IFA
+		want string
+	}{
+		"live":    {intgen.IFA{}, way},
+		"copy":    {intgen.IFA{Copy: true, HopLen: 20}, way},
+		"tail":    {intgen.IFA{Tail: true}, way},
+		"strange": {intgen.IFA{Raw: []byte{1, 2, 3, 4}}, "ifa source_metadata=01020304 PROBLEM: ifa_layout: "},
+	} {
+		s := intgen.Source{Marking: intgen.ByIFA, IFA: c.ifa}
+		f, err := s.Insert(intgen.NthFlow(1, false, true).Frame(60, 1), hops)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := text(t, &report.Individual{RepType: report.INT, InType: report.Ethernet, Inner: f})
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
 }
 
 // TestTextNamesDropReasons: where JSON has drop_reason_name, so has text.
