@@ -92,6 +92,7 @@ CREATE TABLE IF NOT EXISTS int.kafka
     max_hop Nullable(UInt32),
     source_metadata String,
     flags Array(LowCardinality(String)),
+    int_type LowCardinality(String),
     int_problem LowCardinality(String),
     sink Tuple(
         ingress Nullable(UInt16),

@@ -27,6 +27,7 @@ ALTER TABLE int.reports
         ds_metadata String)) CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS source_metadata String AFTER max_hop,
     ADD COLUMN IF NOT EXISTS int_problem LowCardinality(String) AFTER flags,
+    ADD COLUMN IF NOT EXISTS int_type LowCardinality(String) AFTER flags,
     MODIFY COLUMN sink Tuple(ingress Nullable(UInt16), egress Nullable(UInt16), latency_ns Nullable(UInt32), queue Nullable(UInt8),
         occupancy Nullable(UInt32), ingress2 Nullable(UInt32), egress2 Nullable(UInt32), ingress_time Nullable(DateTime64(9,
         'UTC')), egress_time Nullable(DateTime64(9, 'UTC')), tx_utilization Nullable(UInt32), buffer Nullable(UInt8),

@@ -75,6 +75,7 @@ type packetColumns struct {
 // wayColumns are the way of the reported packet.
 type wayColumns struct {
 	path, metadata, problem, flag *texts
+	intType                       *texts
 	hopCount                      *numbers2
 	hops, links, flags            *list
 	hop                           hopColumns
@@ -210,7 +211,7 @@ func (w *wayColumns) define(a *named) {
 	w.from, w.to, w.between = link.n4("from"), link.n4("to"), link.n8("latency_ns")
 	w.links, w.maxHop, w.metadata = a.list("links", link), a.null4("max_hop"), a.text("source_metadata")
 	w.flags, w.flag = a.texts("flags")
-	w.problem = a.text("int_problem")
+	w.intType, w.problem = a.text("int_type"), a.text("int_problem")
 }
 
 func (h *hopColumns) define(a *named) {

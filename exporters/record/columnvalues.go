@@ -178,6 +178,9 @@ func (w *wayColumns) append(n int, r *Record) {
 	w.maxHop.putKnown(n, r.Known&KnownMaxHop != 0, r.MaxHop)
 	w.metadata.putHex(n, r.SourceMetadata)
 	putEach(w.flags, w.flag, n, uint32(r.Flags), flagNames[:])
+	if r.INTType != 0 {
+		w.intType.put(n, r.INTType.String())
+	}
 	if r.INTProblem != inthdr.ReasonNone {
 		w.problem.put(n, r.INTProblem.String())
 	}

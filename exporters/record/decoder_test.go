@@ -167,7 +167,7 @@ func TestHops(t *testing.T) {
 		{"lengths that do not agree", udp4(t, 5000, `14 06 0035`+md("03", "c000", "00000001 00010002 00000064")), flow("53") + `56,"source_metadata":"000000010001000200000064","flags":["malformed"],"int_problem":"hop_ml"`},
 		{"a type that is none", udp4(t, 5000, `44 06 0035`+md("03", "c000", "00000001 00010002 00000064")), flow("5000") + `56,"flags":["malformed"],"int_problem":"type"`},
 		{"an unknown domain", udp4(t, 5000, `14 05 0035 2000 0206 c000 0007 8000 0000 00000001 00010002`), flow("53") + `52,"source_metadata":"0000000100010002","int_problem":"unknown_domain"`},
-		{"Destination", udp4(t, 5000, `24 01 0035 deadbeef`), flow("53") + `36,"source_metadata":"deadbeef"`},
+		{"Destination", udp4(t, 5000, `24 01 0035 deadbeef`), flow("53") + `36,"source_metadata":"deadbeef","int_type":"destination"`},
 		{"GRE", `4500 0040 0001 4000 40 2f 0000 0a000001 0a000002 0000 88b6 10 06 0800` + md("03", "e000", "00000001 00010002 00000064") + `00000000 00000000`,
 			tracked + `,"flow":"gre:10.0.0.1-10.0.0.2",` + addresses + `,"protocol":47,"dscp":0,"length":64,"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, 0)) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
 		{"GRE made for INT: the flow is what is in it", `4500 0058 0001 4000 40 2f 0000 0a000008 0a000009 0000 88b6 18 06 0800` + md("03", "e000", "00000001 00010002 00000064") +

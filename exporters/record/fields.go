@@ -10,7 +10,7 @@ var Fields = []string{
 	"drop_reason", "drop_reason_name", "suppressed", "lost", "drops", "flow_packets", "flow_bytes", "event_node",
 	"reference", "value", "flow", "source", "destination", "source_port", "destination_port", "protocol",
 	"dscp", "vlan", "tcp_flags", "length", "source_mac", "destination_mac", "device_id", "vni", "outer", "inner", "path",
-	"hop_count", "hops", "latency_ns", "links", "max_hop", "source_metadata", "flags", "int_problem", "sink",
+	"hop_count", "hops", "latency_ns", "links", "max_hop", "source_metadata", "flags", "int_type", "int_problem", "sink",
 	"ds_metadata", "data", "tlvs", "episodes", "first",
 	"last", "count", "stats",
 }

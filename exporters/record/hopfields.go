@@ -14,6 +14,9 @@ import (
 // latencies and the path from them.
 func (d *Decoder) stack(n int) {
 	r, i := &d.record, &d.info
+	if i.Type != inthdr.MD {
+		r.INTType = i.Type
+	}
 	if i.HopExceeded {
 		r.Flags |= HopLimit
 	}

@@ -280,6 +280,9 @@ func (r *Record) appendWay(b []byte) []byte {
 	if r.Flags != 0 {
 		b = appendNames(append(b, `,"flags":[`...), uint32(r.Flags), flagNames[:])
 	}
+	if r.INTType != 0 {
+		b = append(append(append(b, `,"int_type":"`...), r.INTType.String()...), '"')
+	}
 	if r.INTProblem != inthdr.ReasonNone {
 		b = append(append(append(b, `,"int_problem":"`...), r.INTProblem.String()...), '"')
 	}

@@ -196,6 +196,9 @@ func (r *Record) putWay(b []byte) []byte {
 	b = putKnown(b, r.Known&KnownMaxHop != 0, fieldMaxHop, uint64(r.MaxHop))
 	b = putHex(b, fieldSourceMetadata, r.SourceMetadata)
 	b = putNames(b, fieldFlags, uint32(r.Flags), flagNames[:])
+	if r.INTType != 0 {
+		b = putText(b, fieldINTType, r.INTType.String())
+	}
 	if r.INTProblem != inthdr.ReasonNone {
 		b = putText(b, fieldINTProblem, r.INTProblem.String())
 	}
@@ -314,4 +317,5 @@ const (
 	fieldData
 	fieldTLVs
 	fieldEpisodes
+	fieldINTType
 )

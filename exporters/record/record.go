@@ -78,6 +78,7 @@ type Record struct {
 	Sink      Sink
 	// What the source alone added, contents of a Destination header, and all that cannot be divided into hops.
 	SourceMetadata []byte
+	INTType        inthdr.Type   // 0: INT-MD, or there is none
 	INTProblem     inthdr.Reason // what is wrong with the packet's INT
 
 	// Episodes of queues: those that the report sums up; of type EpisodeType the one that it is about.

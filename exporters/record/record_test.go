@@ -53,7 +53,7 @@ func whole() *Record {
 		Links:     []Link{{10, 11, 900}, {11, 12, 0}},
 		LatencyNs: 1500, MaxHop: 10, Flags: HopLimit | MTUExceeded | Malformed | Truncated,
 		Episodes:       []Episode{*episode(1), *episode(3)},
-		SourceMetadata: []byte{1, 2, 3, 4}, INTProblem: inthdr.ReasonHopML,
+		SourceMetadata: []byte{1, 2, 3, 4}, INTType: inthdr.IFA, INTProblem: inthdr.ReasonHopML,
 		Sink: Sink{Known: everyHop &^ (HopNode | HopCongestion), Ingress: 1, Egress: 2, LatencyNs: 300, Queue: 0, Occupancy: 64, Ingress2: 3, Egress2: 4,
 			IngressTime: 1763776800_000000001, EgressTime: 1763776800_000000301, TxUtilization: 50, Buffer: 1, BufferOccupancy: 2},
 	}
