@@ -301,6 +301,17 @@ func TestReplaceOutput(t *testing.T) {
 	}
 }
 
+// TestMostReports: a packet has 2048 reports at most.
+func TestMostReports(t *testing.T) {
+	b := collecttest.New(t, collect.Options{}, 0, &fakeOutput{room: true})
+	b.Write(append(collecttest.Packet(0, 1), make([]byte, 4*2047)...))
+	b.Write(append(collecttest.Packet(1, 1), make([]byte, 4*2048)...))
+	b.Stop()
+	if l := b.C.Snapshot().Listens[0]; l.Packets != 1 || l.Refused != [collect.NumRefusals]uint64{collect.NotReport: 1} {
+		t.Errorf("%+v", l)
+	}
+}
+
 func TestRefusedDatagrams(t *testing.T) {
 	out := &fakeOutput{room: true}
 	b := collecttest.New(t, collect.Options{Listens: []collect.Listen{{Address: "127.0.0.1:0", Sockets: 1, Buffer: 1 << 20, Streams: 1, Limit: 4}}}, 0, out)

@@ -135,7 +135,7 @@ func (c *Collector) admit(l *listen, s *socket, m *maker, datagrams []datagram, 
 			l.refused[OverLimit]++
 			continue
 		}
-		if !ok {
+		if !ok || h.Reports > mostReports {
 			l.refused[NotReport]++
 			continue
 		}
@@ -164,10 +164,14 @@ func (c *Collector) admit(l *listen, s *socket, m *maker, datagrams []datagram, 
 }
 
 // packets returns as how many a packet with so many reports counts for the limit of its exporter: no packet of
-// ordinary size has more than reportsEach for each 1500 bytes, but one may have 16,000 empty ones.
+// ordinary size has more than reportsEach for each 1500 bytes, but one may have mostReports, nearly empty.
 func packets(reports int) float64 { return max(1, float64(reports)/reportsEach) }
 
 const reportsEach = 16
+
+// mostReports is how many reports a packet may have: 32 bytes each fill the largest datagram, and no report that says of what
+// packet it is has fewer. Empty ones become records a hundred times their size.
+const mostReports = 2048
 
 // streamOf returns the stream of a packet. A new one begins only with a packet whose first report can be decoded:
 // an eighth of all noise has a header of 1.0 or 0.5.

@@ -60,7 +60,7 @@ func TestExporterLimit(t *testing.T) {
 		n    float64
 		want bool
 	}{
-		{0, packets(16384), true}, // empty reports: as many as a good sink sends in seconds
+		{0, packets(16384), true}, // as many as a good sink sends in seconds
 		{time.Second, 1, false},
 		{255 * time.Second, 1, false}, // 1024 packets' worth at 4 a second
 		{257 * time.Second, packets(20), true},
