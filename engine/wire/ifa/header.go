@@ -55,6 +55,7 @@ type Header struct {
 func (h *Header) Gone() uint16 { return HeaderLen + h.End - h.Second }
 
 // Read reads the IFA of a packet whose IP header names IFA's protocol; l is what packet.Parse made of it, b the first segment.
+// Where that ends within the stack, NeedMore comes with a header that says where the stack ends, else without an end.
 func Read(b []byte, l *packet.Layers, h *Header) Problem {
 	at, end := int(l.L4), int(l.End)
 	if at+HeaderLen > end {
@@ -105,10 +106,10 @@ func (h *Header) readStack(b []byte, at, end int) Problem {
 	if stack+n > end {
 		return Length
 	}
+	h.Stack, h.Bytes, h.End = uint16(stack), uint16(n), uint16(stack+n)
 	if len(b) < stack+n {
 		return NeedMore
 	}
-	h.Stack, h.Bytes, h.End = uint16(stack), uint16(n), uint16(stack+n)
 	return OK
 }
 

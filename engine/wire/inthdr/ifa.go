@@ -21,6 +21,9 @@ func (p *Locator) locateIFA(b []byte, l *packet.Layers, i *Info) Result {
 	switch ifa.Read(b, l, &h) {
 	case ifa.OK:
 	case ifa.NeedMore:
+		if h.End > 0 { // package quote knows enough
+			i.Start, i.End, i.Second, i.Removed, i.Orig = h.At, h.End, h.Second, h.Gone(), uint16(h.Next)
+		}
 		return NeedMore
 	case ifa.Truncated:
 		return unsound(i, ReasonTruncated)

@@ -41,6 +41,7 @@ type Quoter struct {
 	layers packet.Layers
 	info   inthdr.Info
 	outers inthdr.Outers
+	beyond int // bytes of IFA that the quote does not reach
 	room   [packet.EthernetLen + longest]byte
 }
 
@@ -96,7 +97,7 @@ func (q *Quoter) Restore(b []byte, l *packet.Layers) (head int, r Result) {
 	}
 	head = end - from - size
 	before := checksum.Sum(b[l.L4:end])
-	lowerMTU(b[l.L4:], l.IPVersion, end-from-len(quoted))
+	lowerMTU(b[l.L4:], l.IPVersion, end-from-len(quoted)+q.beyond)
 	q.rewrite(b, l, quoted, end, head, unit, before)
 	return head, Restored
 }
@@ -134,6 +135,7 @@ func (q *Quoter) without(quoted []byte, outer *packet.Layers) ([]byte, Result) {
 	copy(f[12:], etherType[:])
 	copy(f[packet.EthernetLen:], quoted)
 	was, other := len(f), true
+	q.beyond = 0
 	for range inthdr.MaxDepth + 1 {
 		// The packet is as long as it says: what the quote lacks is not there to be read.
 		if s := packet.Parse(f, packet.MaxFrame, &q.layers); s != packet.OK {
@@ -146,7 +148,11 @@ func (q *Quoter) without(quoted []byte, outer *packet.Layers) ([]byte, Result) {
 		}
 		switch find(f, &q.layers, &q.info, &q.outers) {
 		case inthdr.NeedMore:
-			if q.info.Shim != 0 {
+			if q.endsInStack() && int(q.info.End) <= len(q.room) {
+				q.beyond = int(q.info.End) - len(f)
+				f = f[:q.info.End]
+				f = f[strip.Strip(f, &q.layers, &q.info, &q.outers):]
+			} else if q.info.Shim != 0 {
 				return nil, Short
 			}
 		case inthdr.Unsound:
@@ -172,6 +178,11 @@ func (q *Quoter) without(quoted []byte, outer *packet.Layers) ([]byte, Result) {
 		return nil, NumResults
 	}
 	return f[packet.EthernetLen:], Restored
+}
+
+// endsInStack reports whether all that stands in front of the stack of a packet with IFA is quoted: the original L4 header is.
+func (q *Quoter) endsInStack() bool {
+	return q.info.Marking == inthdr.ByIFA && q.info.End > 0 && q.info.Depth == 0 && q.layers.L3 == packet.EthernetLen
 }
 
 // rewrite makes the error in b, whose quote ends at end, one of n bytes less that quotes quoted, with zeros behind it.

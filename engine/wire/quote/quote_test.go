@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
@@ -22,6 +23,7 @@ func quoter(m intgen.Marking, before bool) *quote.Quoter {
 		intgen.ByDSCP: {DSCP: []inthdr.DSCP{{Value: 23, Mask: 63}}}, intgen.ByProbeMarker: {ProbeMarker: &marker},
 		intgen.ByGRE: {GREProtocol: &gre}, intgen.ByVXLANGPE: {VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82}},
 		intgen.ByGeneve: {Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}},
+		intgen.ByIFA:    {IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}},
 	}[m]
 	c.Version2, c.BeforeOptions, c.Cut = true, before, true
 	return &quote.Quoter{Locator: inthdr.NewLocator(c)}
@@ -86,6 +88,9 @@ func TestRestoreUndoesInsert(t *testing.T) {
 	results := map[quote.Result]int{}
 	for n := range 100_000 {
 		orig, s, hops := intgen.Random(r)
+		if n%4 == 0 {
+			orig, s, hops = intgen.RandomIFA(r)
+		}
 		marked, err := s.Insert(orig, hops)
 		if err != nil {
 			continue
@@ -128,7 +133,7 @@ func TestRestoreUndoesInsert(t *testing.T) {
 			mtu = uint16(max(1400-gone, map[byte]int{4: 68, 6: 1280}[version]))
 		}
 		left := bytes.Clone(quoted[:0:0])
-		left = append(left, sent[:min(len(sent), len(quoted)-gone)]...)
+		left = append(left, sent[:min(len(sent), max(len(quoted)-gone, inFront(s, &is, seen)))]...)
 		if extension {
 			size := max(len(quoted)-gone, 0)
 			left = append(left, make([]byte, max(size-len(left), 0))...)
@@ -149,6 +154,21 @@ func TestRestoreUndoesInsert(t *testing.T) {
 		}
 	}
 	t.Log(results)
+}
+
+// inFront is how much of the original packet stands in front of a stack of IFA; 0: it is no IFA.
+func inFront(s *intgen.Source, is *packet.Layers, seen []byte) int {
+	if s.Marking != intgen.ByIFA {
+		return 0
+	}
+	l4 := 8
+	switch at := is.L4 - is.L3; seen[at+1] {
+	case packet.ProtoTCP:
+		l4 = int(seen[at+4+12]>>4) * 4
+	case packet.ProtoGRE:
+		l4 = packet.GREHeaderLen(binary.BigEndian.Uint16(seen[at+4:]))
+	}
+	return int(is.L4-is.L3) + l4
 }
 
 // TestGolden: bytes of one error, as a router sends it.
@@ -203,7 +223,7 @@ func FuzzRestore(f *testing.F) {
 		}
 		quoted = quoted[:min(len(quoted), 2000)&^7]
 		frame := wrap(version, kinds[int(kind)%len(kinds)], 0, 0, quoted, extension)
-		got, result := restore(t, quoter(intgen.Marking(marking%7), marking&8 != 0), frame)
+		got, result := restore(t, quoter(intgen.Marking(marking%8), marking&8 != 0), frame)
 		switch {
 		case result != quote.Restored && !bytes.Equal(got, frame):
 			t.Error("changed")
