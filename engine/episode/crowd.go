@@ -3,6 +3,8 @@
 package episode
 
 import (
+	"math"
+	"math/bits"
 	"slices"
 
 	"intsink/flows"
@@ -21,6 +23,7 @@ type Member struct {
 // Crowd is hosts or services with their sums, in no order, by Space-Saving as Top. It holds no pointer.
 type Crowd struct {
 	members [Members]Member
+	tags    [Members / 8]uint64 // eight bits of each member, to find it without a look at all
 	used    int
 }
 
@@ -31,25 +34,48 @@ func sameHost(a, b *flows.Key) bool { return a.Version() == b.Version() && a.Src
 
 func sameService(a, b *flows.Key) bool { return a.Proto() == b.Proto() && Port(a) == Port(b) }
 
-// add adds to the sums of the member that is the same as flow.
-func (c *Crowd) add(flow *flows.Key, same func(a, b *flows.Key) bool, bytes, added uint64) {
-	least := 0
-	for i := range c.members[:c.used] {
-		m := &c.members[i]
-		if same(&m.Flow, flow) {
-			m.Bytes, m.Added = m.Bytes+bytes, m.Added+added
-			return
-		}
-		if m.Bytes < c.members[least].Bytes {
-			least = i
+// hostTag and serviceTag are eight bits that are the same of the same host and service.
+func hostTag(k *flows.Key) uint8 {
+	s := k.Src()
+	return tagOf(s[0] ^ s[1])
+}
+
+func serviceTag(k *flows.Key) uint8 { return tagOf(uint64(k.Proto())<<16 | uint64(Port(k))) }
+
+func tagOf(x uint64) uint8 { return uint8(x * 0x9e3779b97f4a7c15 >> 56) }
+
+// add adds to the sums of the member that is the same as flow, and has its tag.
+func (c *Crowd) add(flow *flows.Key, tag uint8, same func(a, b *flows.Key) bool, bytes, added uint64) {
+	for i := range c.tags {
+		for equal := tagged(c.tags[i], tag); equal != 0; equal &= equal - 1 {
+			at := 8*i + bits.TrailingZeros64(equal)/8
+			if at < c.used && same(&c.members[at%Members].Flow, flow) {
+				m := &c.members[at%Members]
+				m.Bytes, m.Added = m.Bytes+bytes, m.Added+added
+				return
+			}
 		}
 	}
-	if c.used < Members {
-		least = c.used
+	at := c.used
+	if at < Members {
 		c.used++
+	} else {
+		at = c.least()
 	}
-	m := &c.members[least]
+	m := &c.members[at%Members]
 	*m = Member{*flow, m.Bytes + bytes, m.Bytes, added}
+	setTag(&c.tags[at/8%len(c.tags)], at%8, tag)
+}
+
+// least is the place of the lowest sum.
+func (c *Crowd) least() (least int) {
+	bytes := uint64(math.MaxUint64)
+	for i := range c.members {
+		if n := c.members[i].Bytes; n < bytes {
+			least, bytes = i, n
+		}
+	}
+	return least
 }
 
 // Most returns at most n members, those with the highest sums first. Those that may be there by chance are left out.
@@ -83,8 +109,8 @@ func (r *Record) sample(now int64, p *Packet) {
 	if p.Latency != unknown && p.Latency > r.UsualLatency {
 		added = weight * uint64(p.Latency-r.UsualLatency)
 	}
-	r.Hosts.add(p.Flow, sameHost, bytes, added)
-	r.Services.add(p.Flow, sameService, bytes, added)
+	r.Hosts.add(p.Flow, hostTag(p.Flow), sameHost, bytes, added)
+	r.Services.add(p.Flow, serviceTag(p.Flow), sameService, bytes, added)
 	r.now.add(p.Flow, bytes)
 }
 

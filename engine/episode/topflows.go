@@ -54,17 +54,27 @@ func (t *Top) add(flow *flows.Key, n uint64) {
 	c := &t.counters[at]
 	c.Flow, c.Over, c.Packets = flow.Canonical(), over, 1
 	t.set(at, over+n)
+	setTag(&t.tags[at/8%len(t.tags)], at%8, tag)
+}
+
+// setTag makes one of eight tags another.
+func setTag(tags *uint64, at int, tag uint8) {
 	shift := at % 8 * 8
-	t.tags[at/8] = t.tags[at/8]&^(0xff<<shift) | uint64(tag)<<shift
+	*tags = *tags&^(0xff<<shift) | uint64(tag)<<shift
+}
+
+// tagged tells which of eight tags are equal to one, and may tell of some behind those: the upper bits of their bytes.
+func tagged(tags uint64, tag uint8) uint64 {
+	const lowest = 0x0101_0101_0101_0101
+	x := tags ^ uint64(tag)*lowest
+	return (x - lowest) &^ x & (lowest << 7)
 }
 
 // find returns the place of the counter of a flow with this tag; -1: it has none.
 func (t *Top) find(flow *flows.Key, tag uint8) int {
-	const lowest = 0x0101_0101_0101_0101
 	for i := range t.tags {
-		x := t.tags[i] ^ uint64(tag)*lowest
-		for zero := (x - lowest) &^ x & (lowest << 7); zero != 0; zero &= zero - 1 { // the bytes that are equal, and some behind those
-			at := 8*i + bits.TrailingZeros64(zero)/8
+		for equal := tagged(t.tags[i], tag); equal != 0; equal &= equal - 1 {
+			at := 8*i + bits.TrailingZeros64(equal)/8
 			if at < t.used && t.counters[at%Counters].Flow.Equal(flow) {
 				return at % Counters
 			}
