@@ -31,6 +31,7 @@ type FastView struct {
 	others            fastModel      // of all other nodes
 	limits            unsafe.Pointer // usual.Limits
 	limitsKey         uint64         // of the hash of limits
+	full, crosses     uint64         // of C, for the packet at hand
 	Queues            HotSet         // large, so behind what each packet reads
 	Interfaces        HotSet
 	policies          int

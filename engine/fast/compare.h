@@ -313,35 +313,62 @@ static __attribute__((noinline)) bool mark_thresholds(struct fast_view *b, const
 	return any;
 }
 
-// below_usual tells whether no hop of a packet, the sum of whose latencies is above the floor or not known, is over a
-// threshold that is made of what is usual.
-static __attribute__((noinline)) bool below_usual(const struct fast_state *s, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f, uint64_t sum)
+// LAST_HOP_BIT stands for that hop and all behind it.
+enum { LAST_HOP_BIT = 63 };
+
+// full_hops tells which hops have a queue that may be in an episode, or is over a threshold; hot: there is one of the former.
+static inline uint64_t full_hops(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f, bool *hot)
 {
 	const uint8_t *hop = f + t->stack;
+	uint64_t which = 0;
+	*hot = false;
+	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len) {
+		const bool marked = in_filter(b->queues, hot_queue(hot_interface(b, t, hop), queue_of(t, hop)));
+		*hot |= marked;
+		if (marked || is_over(b, t, p, hop))
+			which |= UINT64_C(1) << (i < LAST_HOP_BIT ? i : LAST_HOP_BIT);
+	}
+	return which;
+}
+
+// below_usual tells whether no hop of a packet, the sum of whose latencies is above the floor or not known, is over a
+// threshold that is made of what is usual. Where a queue of it may be in an episode, fast_view.full is what full_hops tells, and
+// no_episode says more.
+static __attribute__((noinline)) bool below_usual(const struct fast_state *s, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f, uint64_t sum)
+{
+	struct fast_view *b = (struct fast_view *)s->view;
+	bool hot;
 	if (sum > INT32_MAX) // event.farthest
 		return false;
 	if (!p->factor)
 		return true;
+	if (b->hot & FAST_HOT_QUEUES && p->fabric && p->tx == UINT32_MAX && p->latency != UINT32_MAX) {
+		const uint64_t which = full_hops(b, t, p, f, &hot);
+		b->full = hot ? which : 0;
+		return hot || !which;
+	}
+	const uint8_t *hop = f + t->stack;
 	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len)
-		if (is_over((const struct fast_view *)s->view, t, p, hop))
+		if (is_over(b, t, p, hop))
 			return false;
 	return true;
 }
 
 // no_full_queue is no_episode for the queues of a packet.
-static __attribute__((noinline)) bool no_full_queue(const struct fast_view *b, const struct fast_template *t, const uint8_t *f)
+static __attribute__((noinline)) bool no_full_queue(struct fast_view *b, const struct fast_template *t, const uint8_t *f)
 {
 	const uint8_t *hop = f + t->stack, *end = hop + t->all_hops * t->hop_len;
 	const uint32_t step = t->hop_len;
-	uint64_t any = 0;
-	for (; hop < end; hop += step)
+	uint64_t any = b->full;
+	for (; hop < end && !b->full; hop += step)
 		any |= in_filter(b->queues, hot_queue(hot_interface(b, t, hop), queue_of(t, hop)));
+	b->crosses = any != 0;
 	return !any;
 }
 
 // no_episode tells whether none of a packet's queues and interfaces is in an episode that the packet
 // can count for: event.FastView.Filters tells which filters are looked at.
-static __attribute__((noinline)) bool no_episode(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+static __attribute__((noinline)) bool no_episode(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
 {
 	const uint32_t never = UINT32_MAX;
 	if (b->hot & FAST_HOT_INTERFACES && p->tx != never && t->tx) {
@@ -356,20 +383,6 @@ static __attribute__((noinline)) bool no_episode(const struct fast_view *b, cons
 	if (!(b->hot & FAST_HOT_QUEUES) || (p->latency == never && (p->raise == never || !t->queue)))
 		return true;
 	return no_full_queue(b, t, f);
-}
-
-// LAST_HOP_BIT stands for that hop and all behind it.
-enum { LAST_HOP_BIT = 63 };
-
-// full_hops tells which hops have a queue that may be in an episode, or is over a threshold.
-static __attribute__((noinline)) uint64_t full_hops(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
-{
-	const uint8_t *hop = f + t->stack;
-	uint64_t which = 0;
-	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len)
-		if (in_filter(b->queues, hot_queue(hot_interface(b, t, hop), queue_of(t, hop))) || is_over(b, t, p, hop))
-			which |= UINT64_C(1) << (i < LAST_HOP_BIT ? i : LAST_HOP_BIT);
-	return which;
 }
 
 // A link is named by two hops' first eight bytes, as numbers, without the interface that does

@@ -328,6 +328,8 @@ struct fast_view {
 	uint32_t model_shift, model_mask;
 	struct fast_model others;
 	uint64_t limits, limits_key; // struct fast_limit of usual.Limits
+	uint64_t full;    // of the packet at hand, what full_hops tells, where below_usual has asked it; else 0
+	uint64_t crosses; // 1: by all that was compared it gives no event but for a queue that may be in an episode
 	uint64_t queues[1 << (FAST_HOT_SHIFT - 6)], interfaces[1 << (FAST_HOT_SHIFT - 6)];
 };
 

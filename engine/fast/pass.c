@@ -200,7 +200,8 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 		if (!same_path(w, t, f) || !latencies_pass(s, w, t, p, f, &v))
 			return GENERAL_DEFER;
 		const bool may_reach = !p->factor || !v.summed || v.sum >= p->latency || p->tx != UINT32_MAX;
-		met = p->fabric && b->hot && !no_episode(b, t, p, f);
+		if ((met = p->fabric && b->hot && !no_episode(b, t, p, f)))
+			b->crosses = 0; // it is for packets that no_event has compared
 		if (met && (p->tx != UINT32_MAX || p->sample_left == 1)) // event.Detector.Meet knows of queues alone
 			return GENERAL_DEFER;
 		if (!met && p->fabric && may_reach && mark_thresholds(b, t, p, f))
@@ -218,8 +219,9 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 		set_windows(w, &v);
 	s->types += t->types;
 	if (met) {
+		bool hot;
 		s->met |= UINT64_C(1) << j;
-		s->full_hops[j] = full_hops(b, t, p, f);
+		s->full_hops[j] = full_hops(b, t, p, f, &hot);
 	}
 	return t->all_hops ? GENERAL_SAME_PATH : GENERAL_NO_PATH;
 }
@@ -300,9 +302,34 @@ static inline void finish(struct fast_state *s, uint32_t j, struct fast_policy *
 	}
 }
 
+// meets passes a packet of which no_event has compared all but links, and that crosses a queue that may be in an episode, as far as
+// it needs nothing else of the general path, as where a latency in the unit of its node may have wrapped.
+static __attribute__((noinline)) bool meets(struct fast_state *s, uint32_t j)
+{
+	const struct fast_template *t = &s->templates[s->template[j]];
+	struct fast_flow *w = s->flows[j];
+	const struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
+	struct fast_view *b = (struct fast_view *)s->view;
+	struct fast_policy *p = &b->policies[w->bound >> 16 & 0xff];
+	const uint64_t which = b->full, crosses = b->crosses;
+	bool hot;
+	b->full = b->crosses = 0;
+	if (!crosses || p->unit != 1 || t->ifa || p->link || p->tx != UINT32_MAX || t->number_bits || p->sample_left == 1 || w->next_refresh == 0 || w->bound & FAST_UNSETTLED || !count(w, m->pkt_len - t->removed))
+		return false;
+	w->path_seen = s->tick;
+	p->sample_left--;
+	s->full_hops[j] = which ? which : full_hops(b, t, p, m->buf_addr + m->data_off, &hot);
+	s->samples |= UINT64_C(1) << j;
+	s->met |= UINT64_C(1) << j;
+	return true;
+}
+
 // pass_general passes packet j where it gives no event by the general path.
 static __attribute__((noinline)) bool pass_general(struct fast_state *s, uint32_t j)
 {
+	const struct fast_view *b = (const struct fast_view *)s->view;
+	if (unlikely(b->full | b->crosses) && meets(s, j))
+		return true;
 	int told = general(s, j);
 	if (told == GENERAL_DEFER)
 		return false;
