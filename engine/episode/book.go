@@ -100,9 +100,23 @@ func (b *Book) Count(now int64, id uint32, p *Packet) bool {
 	if id == 0 || r.ID != id {
 		return false
 	}
-	r.count(now, p)
+	r.Count(now, p, r.windowAt(now))
 	return true
 }
+
+// Hold returns the record with that number, if it is open, and its window at now, for packets of now that Record.Count adds: until
+// Release, nobody else is in b. nil: it is not open, and Release is not to be called.
+func (b *Book) Hold(now int64, id uint32) (*Record, *Window) {
+	b.mu.Lock()
+	if r := &b.open[id%MaxOpen]; id != 0 && r.ID == id {
+		return r, r.windowAt(now)
+	}
+	b.mu.Unlock()
+	return nil, nil
+}
+
+// Release ends what Hold began.
+func (b *Book) Release() { b.mu.Unlock() }
 
 // burstGap is how long a queue has to be calm between two bursts: less is one.
 const burstGap = WindowNs

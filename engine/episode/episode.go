@@ -110,8 +110,8 @@ type Packet struct {
 	Latency, Occupancy uint32 // all ones: not told
 }
 
-// count adds a packet.
-func (r *Record) count(now int64, p *Packet) {
+// Count adds a packet; w is the window of now.
+func (r *Record) Count(now int64, p *Packet, w *Window) {
 	r.Packets++
 	r.Bytes += uint64(p.Bytes)
 	r.Last = max(r.Last, now)
@@ -119,7 +119,6 @@ func (r *Record) count(now int64, p *Packet) {
 	if r.dice = r.dice*1664525 + 1013904223; r.first > 0 || r.dice < 1<<32/oneIn {
 		r.sample(now, p)
 	}
-	w := r.windowAt(now)
 	w.Packets++
 	w.Bytes += uint64(p.Bytes)
 	if p.Occupancy != unknown {

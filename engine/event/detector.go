@@ -40,6 +40,7 @@ type Detector struct {
 	readings  [mostReadings]usual.Reading // of learn
 	crossings [mostReadings / 3]clock.Crossing
 	hand      atHand
+	run       queueRun
 	expireAt  int64 // when records of episodes are looked at next
 
 	newsAt int64 // when some flow was last reported for a change

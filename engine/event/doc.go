@@ -16,6 +16,7 @@
 //	nodemodel.go                     units of a node's values; its timestamps
 //	learnusual.go                    what a sampled packet teaches (package usual); thresholds made of what is usual
 //	congestion.go, txutilization.go  episodes of queues and of interfaces
+//	met.go, run.go                   packets of an open episode that C has passed
 //	fabric.go, hotset.go, shared.go  queues, interfaces, links: tables, filter, state of all workers
 //	loss.go                          sequence numbers: loss, reordering, duplicates
 //	packetevents.go                  drop, hop_limit, mtu_exceeded; limits per port of malformed, leak, unknown_domain

@@ -30,7 +30,8 @@ func (d *Detector) ForgetMet() { d.hand.met = 0 }
 type FullHops uint64
 
 // Meet is Packet for one of a known flow that gives no event but that of a queue, and is not learned from: some hops have a
-// queue that may be in an episode. size is its length without INT.
+// queue that may be in an episode. size is its length without INT. Behind the last of such packets EndRun is to be called, before any other
+// method.
 func (d *Detector) Meet(now int64, f *flows.Flow, size int, o *Observation, hops FullHops) (set Set) {
 	d.Edge, d.sampling, d.hand.size = false, false, uint32(size)
 	p, l, hopLen := &d.policies[f.Watch], o.Layout, int(o.Info.HopLen)
@@ -42,10 +43,11 @@ func (d *Detector) Meet(now int64, f *flows.Flow, size int, o *Observation, hops
 		var n hopValues
 		d.readHop(&n, stack[:hopLen], l)
 		if n.NodeID != unknown32 && (n.Egress != unknown32 || !hasEgress(l)) {
-			set |= d.congestion(now, f, &n, false, &p.Thresholds)
+			set |= d.pass(now, f, &n, &p.Thresholds)
 		}
 	}
 	if set != 0 {
+		d.EndRun()
 		d.Reported(now, f, set)
 	}
 	return set

@@ -115,6 +115,7 @@ func (s *Stage) passed(b *burst.Burst, which uint64) {
 	for which != 0 {
 		met := which & b.Fast.Met
 		if samples := which & (met&-met - 1); samples != 0 {
+			s.detector.EndRun()
 			s.takeSamples(b, samples)
 			which &^= samples
 			continue
@@ -122,6 +123,7 @@ func (s *Stage) passed(b *burst.Burst, which uint64) {
 		s.meet(b, bits.TrailingZeros64(which)&(mbuf.MaxBurst-1))
 		which &= which - 1
 	}
+	s.detector.EndRun()
 }
 
 // observe makes the hops of a packet those of the observation.
