@@ -372,6 +372,48 @@ func TestKernelPortsKeepTags(t *testing.T) {
 	})
 }
 
+// TestLiveIFA: gen --live puts IFA into packets, or sends a copy with IFA beside each.
+func TestLiveIFA(t *testing.T) {
+	if !netns.In(t) {
+		return
+	}
+	const withIFA = 4 + 4 + 3*32
+	for encap, each := range map[string]int{"ifa": 1, "ifa-copy": 2} {
+		in, out := encap+"i", encap+"o"
+		wires(t, in, out)
+		live := exec.Command(os.Args[0], "gen", "--live", in+"-far,"+out+"-near", "--encap", encap, "--hops", "3")
+		live.Env = append(os.Environ(), "INTSINK_TEST_MAIN=1")
+		if err := live.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { live.Process.Kill(); live.Wait() }()
+		source, frame := openWire(t, in+"-near"), plainFrame()
+		arrived, _ := framesAt(t, openWire(t, out+"-far"))
+		for end := time.Now().Add(patience); len(arrived) == 0 && time.Now().Before(end); { // until it runs
+			source.Send(frame)
+			time.Sleep(20 * time.Millisecond)
+		}
+		got := map[int]int{}
+		for n := 0; n < each*2; n++ {
+			if n%each == 0 {
+				source.Send(frame)
+			}
+			select {
+			case f := <-arrived:
+				got[len(f)-len(frame)]++
+				if len(f) > len(frame) && (f[23] != 253 || f[34+1] != frame[23] || f[34+2]>>2&1 != uint8(2-each)) {
+					t.Errorf("%s: %x", encap, f)
+				}
+			case <-time.After(patience):
+				t.Fatalf("%s: nothing arrived", encap)
+			}
+		}
+		if got[withIFA] != 2 || got[0] != 2*(each-1) {
+			t.Errorf("%s: frames by what they are longer: %v", encap, got)
+		}
+	}
+}
+
 // TestLiveCompletesWhatTheKernelLeaves: between two hosts with Linux' default offloads, gen --live puts INT into what the kernel left to a
 // device: behind the sink, TCP's joined frames and each UDP datagram arrive with right checksums, as the receiving kernel sees them.
 func TestLiveCompletesWhatTheKernelLeaves(t *testing.T) {

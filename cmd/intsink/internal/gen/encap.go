@@ -66,7 +66,7 @@ var Encapsulations = []Encapsulation{
 		marking: intgen.ByIFA, formats: []string{"2"}, inTunnel: true,
 	},
 	{
-		Name: "ifa-copy", Help: "the same in copies of packets (I = 0)",
+		Name: "ifa-copy", Help: "the same in copies of packets (I = 0); with --live each packet goes beside its copy",
 		marking: intgen.ByIFA, inserted: true, formats: []string{"2"}, inTunnel: true,
 	},
 }

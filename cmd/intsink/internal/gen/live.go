@@ -144,15 +144,18 @@ func (e *end) take(pool *mbuf.Arena, handle func([]byte)) int {
 	return n
 }
 
-// put copies a frame to those that wait to be sent, which are never more than a burst. It returns how many were lost.
+// put copies a frame to those that wait to be sent; a burst of them is sent first. It returns how many were lost.
 func (e *end) put(pool *mbuf.Arena, frame []byte) (lost uint64) {
+	if e.n == len(e.waiting) {
+		lost = e.flush(pool)
+	}
 	var first *mbuf.Mbuf
 	for len(frame) > 0 {
 		if !pool.AllocBulk(e.one, 1) {
 			if e.one[0] = first; first != nil {
 				pool.FreeBulk(e.one, 1)
 			}
-			return 1
+			return lost + 1
 		}
 		m := e.one[0]
 		n := min(len(frame), m.Room())
@@ -165,7 +168,7 @@ func (e *end) put(pool *mbuf.Arena, frame []byte) (lost uint64) {
 	}
 	e.waiting[e.n] = first
 	e.n++
-	return 0
+	return lost
 }
 
 // sendTries is how often frames are offered to a device whose queue is full.
@@ -211,7 +214,7 @@ func optionalDuration(flag, s string) (time.Duration, error) {
 	return d, nil
 }
 
-// forward takes one frame from IN to OUT, with INT where it can carry it.
+// forward takes one frame from IN to OUT, with INT where it can carry it; where that goes into copies, both.
 func (l *live) forward(frame []byte) {
 	l.counters.Received++
 	l.measure()
@@ -219,6 +222,9 @@ func (l *live) forward(frame []byte) {
 	switch {
 	case err == nil && len(marked) <= l.out.mtu+14:
 		l.counters.Inserted++
+		if l.source.IFA.Copy {
+			l.counters.Failed += l.out.put(l.pool, frame)
+		}
 		frame = marked
 	case err == nil:
 		l.counters.TooLong++
