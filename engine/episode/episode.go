@@ -16,6 +16,7 @@ package episode
 import (
 	"math"
 
+	"intsink/engine/wire/packet"
 	"intsink/flows"
 )
 
@@ -46,6 +47,7 @@ type Record struct {
 
 	UsualLatency, UsualOccupancy uint32 // medians before the onset; 0: not known
 	Packets, Bytes               uint64
+	Capable, Marked              uint64 // packets whose ECN field queues may mark, or have marked; that some queue has
 	PeakLatency, PeakOccupancy   uint32
 	told, occupancies            uint64 // packets that told an occupancy, and the sum
 	PeakAt                       int64  // when the latency, or without one the occupancy, was highest
@@ -108,13 +110,19 @@ type Packet struct {
 	Flow               *flows.Key
 	Bytes              uint32
 	Latency, Occupancy uint32 // all ones: not told
+	ECN                uint8  // of RFC 3168
 }
 
 // Count adds a packet; w is the window of now.
 func (r *Record) Count(now int64, p *Packet, w *Window) {
 	r.Packets++
 	r.Bytes += uint64(p.Bytes)
-	r.Last = max(r.Last, now)
+	if r.Last = max(r.Last, now); p.ECN != packet.NotECT {
+		r.Capable++
+		if p.ECN == packet.CE {
+			r.Marked++
+		}
+	}
 	r.Culprits.add(p.Flow, uint64(p.Bytes))
 	if r.dice = r.dice*1664525 + 1013904223; r.first > 0 || r.dice < 1<<32/oneIn {
 		r.sample(now, p)

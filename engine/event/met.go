@@ -2,7 +2,11 @@
 
 package event
 
-import "intsink/flows"
+import (
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
+	"intsink/flows"
+)
 
 // atHand is the packet at hand, and those of the burst that met an episode. An episode that nobody records is met by none.
 type atHand struct {
@@ -51,6 +55,14 @@ func (d *Detector) Meet(now int64, f *flows.Flow, size int, o *Observation, hops
 		d.Reported(now, f, set)
 	}
 	return set
+}
+
+// ecn is the packet's ECN field.
+func (o *Observation) ecn() uint8 {
+	if o.Info != nil && o.Info.Format == inthdr.FormatIFA {
+		return packet.ECN(o.IFA)
+	}
+	return packet.ECN(o.Frame)
 }
 
 // meet notes that the packet at hand has met an episode.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"intsink/engine/episode"
+	"intsink/engine/wire/inthdr"
 	"intsink/flows"
 )
 
@@ -59,6 +60,32 @@ func TestEpisodeIsRecorded(t *testing.T) {
 	d.Sweep(now + p.Thresholds.CongestionTimeout + expireEvery)
 	if ended, _ := d.Episodes().Ended(next); len(ended) != 1 || ended[0].Ended != episode.Silent || ended[0].End != now {
 		t.Errorf("%d ended by the timeout", len(ended))
+	}
+}
+
+// TestMarksAreCounted: an episode has how many of its packets a queue could mark, and how many one has, by the outermost IP header;
+// of a packet with IFA that is not where its hops stand.
+func TestMarksAreCounted(t *testing.T) {
+	d := New([]Policy{watching(Congestion)}, 1)
+	defer d.Close()
+	f := crossingFlow(1)
+	for i, tos := range []byte{0, 1, 2, 3, 0xff, 0xfc} {
+		for _, ifa := range []bool{false, true} {
+			ip := append(make([]byte, 12), 8, 0, 0x45, tos)
+			o, q := d.Observation(), queued(9000, 700)
+			*o = *q
+			if ifa {
+				o.Info.Format, o.IFA = inthdr.FormatIFA, ip
+			} else {
+				stack := o.Info.Stack
+				o.Info.Stack, o.Frame = uint16(len(ip)), append(ip, o.Frame[stack:]...)
+			}
+			d.Packet(second+int64(i)*ms, f, false, 0, o)
+		}
+	}
+	open := d.Episodes().Open()
+	if len(open) != 1 || open[0].Packets != 12 || open[0].Capable != 8 || open[0].Marked != 4 {
+		t.Errorf("%d open; %d packets, %d could be marked, %d are; want 12, 8, 4", len(open), open[0].Packets, open[0].Capable, open[0].Marked)
 	}
 }
 

@@ -153,8 +153,10 @@ func joinEpisodes(a, b object) object {
 		base, other = b, a
 	}
 	out := copyOf(base)
-	for _, k := range []string{"packets", "bytes"} {
-		out[k] = whole(amount(a, k) + amount(b, k))
+	for _, k := range []string{"packets", "bytes", "ecn_capable", "ecn_marked"} {
+		if _, told := number(base, k); told {
+			out[k] = whole(amount(a, k) + amount(b, k))
+		}
 	}
 	if amount(other, "peak_latency_ns") > amount(base, "peak_latency_ns") {
 		out["peak_latency_ns"], out["peak_at"] = other["peak_latency_ns"], other["peak_at"]

@@ -139,7 +139,7 @@ func (s *Stage) observe(b *burst.Burst, f []byte, info *inthdr.Info) {
 func (s *Stage) observeIFA(b *burst.Burst) {
 	o := s.observation
 	h := b.Link.Locator.Hops(o.Frame, o.Info)
-	o.Frame, o.Info = h.Frame, h.Info
+	o.IFA, o.Frame, o.Info = o.Frame, h.Frame, h.Info
 	for _, node := range h.Odd {
 		s.odd.count(node)
 	}

@@ -7,6 +7,34 @@ import (
 	"encoding/binary"
 )
 
+// ECN codepoints (RFC 3168).
+const (
+	NotECT = 0
+	CE     = 3
+)
+
+// ECN is the field of a frame's outermost IP header, which queues on its way mark, behind Ethernet and VLAN tags. NotECT where
+// there is none.
+func ECN(frame []byte) uint8 {
+	at := 12
+	for range maxVLANs + 1 {
+		if len(frame) < at+4 {
+			return NotECT
+		}
+		etherType, next := binary.BigEndian.Uint16(frame[at:]), binary.BigEndian.Uint16(frame[at+2:])
+		switch {
+		case etherType == EtherTypeIPv4:
+			return uint8(next) & 3
+		case etherType == EtherTypeIPv6:
+			return uint8(next>>4) & 3
+		case !IsVLAN(etherType):
+			return NotECT
+		}
+		at += 4
+	}
+	return NotECT
+}
+
 // IPv6 extension headers (RFC 8200, section 4, and the IANA registry of
 // extension header types).
 const (

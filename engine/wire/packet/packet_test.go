@@ -107,3 +107,29 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestECN: the field of the outermost IP header, behind tags; none where there is no such header, or not all of it.
+func TestECN(t *testing.T) {
+	macs := strings.Repeat("00", 12)
+	for name, c := range map[string]struct {
+		frame string
+		want  uint8
+	}{
+		"IPv4":             {macs + "08004503", 3},
+		"IPv4 with a DSCP": {macs + "080045b9", 1},
+		"IPv6":             {macs + "86dd6030", 3},
+		"IPv6 and a label": {macs + "86dd6bef", 2},
+		"a tag":            {macs + "8100000708004503", 3},
+		"tags and IPv6":    {macs + "88a80007810000" + "0786dd6020", 2},
+		"MPLS":             {macs + "8847ffffffff", NotECT},
+		"cut in a tag":     {macs + "81000007", NotECT},
+		"cut":              {macs + "080045", NotECT},
+		"nothing":          {"", NotECT},
+		"tags alone":       {macs + strings.Repeat("81000007", 40), NotECT},
+	} {
+		b, err := hex.DecodeString(c.frame)
+		if got := ECN(b); err != nil || got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}

@@ -16,13 +16,13 @@ func TestEpisodeItem(t *testing.T) {
 	slow.SetIPv4(0x0a000002, 0x0a010001)
 	id := b.Begin(1000, [2]uint64{302<<32 | 15, 2}, 1700, 0)
 	for n := range int64(10) {
-		b.Count(1000+n*4e6, id, &episode.Packet{Flow: fast, Bytes: 1700, Latency: 91_700, Occupancy: 9000 + uint32(n)})
+		b.Count(1000+n*4e6, id, &episode.Packet{Flow: fast, Bytes: 1700, Latency: 91_700, Occupancy: 9000 + uint32(n), ECN: uint8(n % 4)})
 		b.Count(1000+n*4e6, id, &episode.Packet{Flow: slow, Bytes: 100, Latency: 101_700, Occupancy: 1<<32 - 1})
 	}
 	open := b.Open()[0]
 	x := NewEpisodeItem(&open)
 	if x.End != nil || x.Ended != "open" || x.Node != 302 || *x.Egress != 15 || x.Queue != 2 || x.Packets != 20 || x.Bytes != 18_000 ||
-		*x.PeakLatencyNs != 101_700 || *x.PeakOccupancy != 9009 || *x.UsualLatencyNs != 1700 || x.UsualOccupancy != nil {
+		*x.PeakLatencyNs != 101_700 || *x.PeakOccupancy != 9009 || *x.UsualLatencyNs != 1700 || x.UsualOccupancy != nil || x.ECNCapable != 7 || x.ECNMarked != 2 {
 		t.Errorf("%+v", x)
 	}
 	if len(x.Culprits) != 2 || x.Culprits[0].Bytes != 17_000 || x.Culprits[0].Share < 0.93 || x.Doubt != "" || len(x.Victims) != 2 || x.Victims[0].AddedNs != 1_000_000 {

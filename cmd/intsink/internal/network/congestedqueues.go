@@ -254,6 +254,9 @@ func queueSign(at [2]uint64, all []congested) problem.Sign {
 	}
 	worst.values(&s)
 	if r := worst.record; r != nil {
+		if r.Marked > 0 {
+			s.Evidence.Why = strings.TrimPrefix(fmt.Sprintf("%s; %d of %d packets carry the mark of a queue (ECN: CE)", s.Evidence.Why, r.Marked, r.Packets), "; ")
+		}
 		s.Evidence.Episode, s.Times = r.ID, int(r.Bursts)
 		addWho(&s.Evidence, r)
 	}

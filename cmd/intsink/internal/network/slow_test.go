@@ -124,7 +124,7 @@ func TestWhoFillsIt(t *testing.T) {
 	id := b.Begin(at(10).UnixNano(), row.Key, 3000, 40)
 	for n := range 100 {
 		k, small := key(1), key(2+n%10)
-		b.Count(at(10.5).UnixNano(), id, &episode.Packet{Flow: &k, Bytes: 1400, Latency: 1_700_000, Occupancy: 9000})
+		b.Count(at(10.5).UnixNano(), id, &episode.Packet{Flow: &k, Bytes: 1400, Latency: 1_700_000, Occupancy: 9000, ECN: 3})
 		b.Count(at(10.5).UnixNano(), id, &episode.Packet{Flow: &small, Bytes: 100, Latency: 1_700_000, Occupancy: 9000})
 	}
 	q := tables(11, nil)
@@ -134,7 +134,7 @@ func TestWhoFillsIt(t *testing.T) {
 	}}
 	l := problem.New(nil, func(_ string, p *problem.Problem) {
 		e := &p.Evidence
-		if p.Amount() != "1.7ms, 1000 x its usual 1.7us" || e.Episode != id || len(e.Culprits) != 5 || e.Culprits[0].Share < 0.9 || e.Culprits[0].Flow != inspect.FlowID(new(key(1))) || len(e.Victims) != 5 {
+		if p.Amount() != "1.7ms, 1000 x its usual 1.7us" || e.Episode != id || len(e.Culprits) != 5 || e.Culprits[0].Share < 0.9 || e.Culprits[0].Flow != inspect.FlowID(new(key(1))) || len(e.Victims) != 5 || e.Why != "100 of 200 packets carry the mark of a queue (ECN: CE)" {
 			t.Errorf("%s: %+v", p.Amount(), e)
 		}
 	})
