@@ -100,7 +100,7 @@ func (r *reader) template(id uint32, b []byte) {
 // flowOf is a record of a packet over three hops with times, of node 7.
 func flowOf() *record.Record {
 	return &record.Record{
-		Exporter: netip.MustParseAddr("192.0.2.1"), Time: 1763776800_123456789, NodeID: 7, Length: 1500, Protocol: 6, DSCP: 46, TCPFlags: 0x12, VLANs: []uint16{100},
+		Exporter: netip.MustParseAddr("192.0.2.1"), Time: 1763776800_123456789, NodeID: 7, Length: 1500, Protocol: 6, DSCP: 46, ECN: 3, TCPFlags: 0x12, VLANs: []uint16{100},
 		Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddr("10.1.0.1"), SourcePort: 1024, DestinationPort: 443,
 		Known:    record.KnownAddresses | record.KnownPorts | record.KnownTCPFlags | record.KnownHopCount | record.KnownLatency | record.KnownPath | record.KnownMaxHop,
 		HopCount: 3, Hops: make([]record.Hop, 3), Links: []record.Link{{LatencyNs: 1000}, {LatencyNs: 2000}}, LatencyNs: 7499, Path: 0xabc, MaxHop: 9,
@@ -131,7 +131,7 @@ func TestSession(t *testing.T) {
 		t.Errorf("messages of %d bytes", sizes)
 	}
 	want := map[uint16]uint64{
-		0: 7, 1: 1500, 2: 1, 4: 6, 5: 46 << 2, 6: 0x12, 7: 1024, 8: 0x0a000001, 11: 443, 12: 0x0a010001, 58: 100, 89: 64, 130: 0xc0000201,
+		0: 7, 1: 1500, 2: 1, 4: 6, 5: 46<<2 | 3, 6: 0x12, 7: 1024, 8: 0x0a000001, 11: 443, 12: 0x0a010001, 58: 100, 89: 64, 130: 0xc0000201,
 		152: 1763776800123, 153: 1763776800123, 325: (1763776800+2208988800)<<32 | 123456789<<32/1000000000, 530: 10, 531: 10, 532: 10, 533: 10,
 	}
 	for id, v := range r.flows[0] {

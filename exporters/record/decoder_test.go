@@ -516,3 +516,33 @@ func nodePath(nodes ...uint32) string {
 	}
 	return fmt.Sprintf("%016x", uint64(id))
 }
+
+// TestECN: a record has the ECN field that the packet came with; of a tunnel that goes with INT, its mark.
+func TestECN(t *testing.T) {
+	const stack = "00000001 00010002 00000064"
+	gre := func(outer, inner string) string {
+		return `45` + outer + ` 0058 0001 4000 40 2f 0000 0a000008 0a000009 0000 88b6 18 06 0800` + md("03", "e000", stack) + strings.Replace(udp4(t, 53, `0000 0000`), "4500", "45"+inner, 1)
+	}
+	for name, c := range map[string]struct {
+		packet string
+		want   uint8
+	}{
+		"none":                     {udp4(t, 53, ``), 0},
+		"marked, with a DSCP":      {strings.Replace(udp4(t, 53, ``), "4500", "45bb", 1), 3},
+		"marked, with INT":         {strings.Replace(udp4(t, 5000, `14 06 0035`+md("03", "e000", stack)), "4500", "4503", 1), 3},
+		"ECT(0) in IPv6":           {`6020 0000 0008 11 40` + strings.Repeat("20010db8000000000000000000000001", 2) + `9c40 0035 0008 0000`, 2},
+		"in a tunnel":              {gre("00", "02"), 2},
+		"a tunnel that was marked": {gre("03", "02"), 3},
+		"what cannot be marked":    {gre("03", "00"), 0},
+		"marked before the tunnel": {gre("01", "03"), 3},
+	} {
+		inType := "04"
+		if strings.HasPrefix(c.packet, "6") {
+			inType = "05"
+		}
+		b := reporttest.Hex(t, strings.Replace(ip(t, c.packet), groupHex+"04", groupHex+inType, 1))
+		if all := recordsOf(t, b); len(all) != 1 || !all[0].Has(KnownAddresses) || all[0].ECN != c.want {
+			t.Errorf("%s: %d records, want one with ECN %d: %+v", name, len(all), c.want, all)
+		}
+	}
+}

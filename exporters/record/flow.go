@@ -150,7 +150,7 @@ func putPacket(b []byte, r *Record) []byte {
 	if r.TellsDrop() {
 		status = statusDropped
 	}
-	return append(b, r.Protocol, r.DSCP<<2, status)
+	return append(b, r.Protocol, r.DSCP<<2|r.ECN, status)
 }
 
 // from1900 is the seconds from 1900 to 1970.

@@ -59,6 +59,7 @@ type Record struct {
 	Source, Destination         netip.Addr
 	SourcePort, DestinationPort uint16
 	Protocol, DSCP, TCPFlags    uint8
+	ECN                         uint8    // as it was captured: 3 is the mark of a queue
 	VLANs                       []uint16 // ids, the outer one first
 	Length                      uint32   // bytes of the IP datagram as it was captured, INT included
 	SourceMAC, DestinationMAC   [6]byte
@@ -140,7 +141,7 @@ const (
 	KnownEventNode                     // EventNode
 	KnownReference                     // Reference
 	KnownValue                         // EventValue
-	KnownAddresses                     // Source, Destination, Protocol, DSCP, Length
+	KnownAddresses                     // Source, Destination, Protocol, DSCP, ECN, Length
 	KnownPorts                         // SourcePort, DestinationPort
 	KnownTCPFlags                      // TCPFlags
 	KnownMACs                          // SourceMAC, DestinationMAC

@@ -183,13 +183,16 @@ func (d *Decoder) original(n int) {
 // enclosed reads the packet that the source put into a tunnel for INT.
 func (d *Decoder) enclosed(n int) {
 	var l packet.Layers
-	i := &d.info
+	i, mark := &d.info, d.record.ECN
 	if packet.ParseInner(d.frame, int(i.End), int(d.layers.End), i.Next, &l) != packet.OK || !d.addresses(int(l.L3), n, report.Ethernet) {
 		return
 	}
 	r := &d.record
 	r.Outer.Source, r.Outer.Destination, r.Outer.Protocol, r.Outer.DSCP, _ = d.ip(int(d.layers.L3), n)
 	r.Protocol, r.DSCP, r.Length = l.Proto, l.DSCP, uint32(l.End-l.L3)
+	if mark == packet.CE && r.ECN != packet.NotECT {
+		r.ECN = mark // the sink hands it on (RFC 6040)
+	}
 	d.layers.Fragment = l.Fragment
 	d.transport(l.Proto, int(l.L4), n)
 }
@@ -231,6 +234,9 @@ func (d *Decoder) addresses(at, n int, t report.InType) bool {
 	if source, destination, protocol, dscp, length := d.ip(at, n); source.IsValid() {
 		r := &d.record
 		r.Source, r.Destination, r.Protocol, r.DSCP, r.Length = source, destination, protocol, dscp, length
+		if r.ECN = d.frame[at+1] & 3; source.Is6() {
+			r.ECN = d.frame[at+1] >> 4 & 3
+		}
 		r.Known |= KnownAddresses
 	}
 	return true
