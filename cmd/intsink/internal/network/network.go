@@ -60,6 +60,8 @@ type Network struct {
 	losses    losses
 	missed    uint64 // packets that the sink itself could not receive, so far
 	missedAt  time.Time
+	down      []string                     // links of the sink itself
+	deafAt    time.Time                    // when one of them was seen to go down last
 	hops      recent                       // of packets whose hop limit was reached
 	latency   sightings                    // on ways whose nodes are known, or, early on, on any
 	strange   sightings                    // on others
@@ -159,7 +161,18 @@ func (x *Network) Missed(now time.Time, total uint64) {
 	}
 }
 
-// ownLoss is how long before it was seen that the sink missed packets, and after it, a flow that lacks packets lacks those.
+// Deaf takes up which links of the sink itself are down. What falls silent as one goes down did so on its way to the sink.
+func (x *Network) Deaf(now time.Time, down []string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if slices.ContainsFunc(down, func(link string) bool { return !slices.Contains(x.down, link) }) {
+		x.deafAt = now
+	}
+	x.down = down
+}
+
+// ownLoss is how long before it was seen that the sink missed packets, or that a link of its own went down, and after it, a flow that lacks
+// packets lacks those.
 const ownLoss = 3 * time.Second
 
 // quiet is how long after the last one a run of losses, or of moves, is over.

@@ -58,7 +58,7 @@ func (x *Network) silent(now time.Time) {
 	}
 	var quietOnes []spot
 	for s, c := range all {
-		if len(c.flows) >= fewSilent && x.last(s, c).Add(silentFor).Before(now) {
+		if last := x.last(s, c); len(c.flows) >= fewSilent && last.Add(silentFor).Before(now) && last.Sub(x.deafAt).Abs() > ownLoss {
 			quietOnes = append(quietOnes, s)
 		}
 	}

@@ -151,6 +151,35 @@ func TestSilent(t *testing.T) {
 	}
 }
 
+// TestOwnLinkGoesDown: what falls silent as a link of the sink goes down is no silence of a node; what does while one has been down for
+// long is.
+func TestOwnLinkGoesDown(t *testing.T) {
+	for name, c := range map[string]struct {
+		before int // seconds that the link has been down
+		want   []string
+	}{
+		"just now":      {0, nil},
+		"a second ago":  {1, nil},
+		"for a minute":  {60, []string{"flows_silent node 202"}},
+		"not, any more": {-1, []string{"flows_silent node 202"}},
+	} {
+		s := newScene(t, 5, 60)
+		look := func() {
+			if down := []string{"up0"}; c.before >= 0 {
+				s.x.Deaf(time.Unix(0, s.now), down)
+			}
+		}
+		s.pass(20, nil)
+		if c.before < 0 {
+			s.x.Deaf(time.Unix(0, s.now), []string{"up0"})
+			s.pass(10, func() { s.x.Deaf(time.Unix(0, s.now), nil) })
+		}
+		s.pass(c.before, look)
+		s.through(func(f *sceneFlow) { f.silent = true }, 202)
+		s.want(name, s.pass(15, look), c.want...)
+	}
+}
+
 // TestNotSilent: flows that end all over the network, all flows at once, one host's, flows that pause by themselves, and those
 // that go on with other ports are no silence of a place.
 func TestNotSilent(t *testing.T) {

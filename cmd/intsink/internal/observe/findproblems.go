@@ -29,6 +29,7 @@ func (s *Source) WatchProblems(done <-chan struct{}) {
 		s.Problems.Look("sink", problem.OfStatus(j, s.healthy()), time.Now())
 		s.count(j)
 		s.Network.Missed(time.Unix(0, s.Clock()), missed(j))
+		s.Network.Deaf(time.Unix(0, s.Clock()), down(j))
 		episodes = s.tellEpisodes(episodes)
 		s.lookAtNetwork()
 		select {
@@ -45,6 +46,16 @@ func missed(j *status.Status) (n uint64) {
 		n += j.Ports[i].RxMissed + j.Ports[i].RxNoMbuf
 	}
 	return n
+}
+
+// down are the ports whose links are.
+func down(j *status.Status) (all []string) {
+	for i := range j.Ports {
+		if p := &j.Ports[i]; p.LinkDown != "" {
+			all = append(all, p.Name)
+		}
+	}
+	return all
 }
 
 // lookPatience is how long the workers may take to tell what they know of the network; a list of flows that somebody asked
