@@ -17,7 +17,7 @@ import (
 func (p *Result) print(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %.1f s, %d packets, %d with INT\n", p.Capture, p.Seconds, p.Packets.Received, p.Packets.INT)
-	for _, line := range p.ifaLines {
+	for _, line := range p.lines {
 		fmt.Fprintln(&b, line)
 	}
 	p.printFlows(&b)

@@ -1,6 +1,11 @@
 package plan
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"intsink/engine/wire/inthdr"
+)
 
 func TestFigures(t *testing.T) {
 	for x, want := range map[float64]string{
@@ -10,5 +15,24 @@ func TestFigures(t *testing.T) {
 		if got := figure(x); got != want {
 			t.Errorf("%v: %q, want %q", x, got, want)
 		}
+	}
+}
+
+// TestPlanTellsOfMalformed: packets that are marked and no INT are a line by reason, and in JSON; hops without a layout have another line.
+func TestPlanTellsOfMalformed(t *testing.T) {
+	var p Result
+	p.malformed(nil)
+	if p.Packets.Malformed != nil {
+		t.Error("nothing is malformed, and JSON says so at length")
+	}
+	by := [inthdr.NumReasons]uint64{0: 9, inthdr.ReasonVersion: 20, inthdr.ReasonLayout: 3}
+	p.malformed(by[:])
+	var b strings.Builder
+	if err := p.print(&b); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.Packets.Malformed; len(n) != 2 || n["version"] != 20 || n["ifa_layout"] != 3 || strings.Count(b.String(), "malformed: ") != 1 ||
+		!strings.Contains(b.String(), "\nmalformed: 20 version: the version of the INT header") {
+		t.Errorf("%v\n%s", n, &b)
 	}
 }

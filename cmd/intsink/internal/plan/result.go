@@ -4,10 +4,13 @@
 package plan
 
 import (
+	"fmt"
+
 	"intsink/cmd/intsink/internal/simulate"
 	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
+	"intsink/engine/wire/inthdr"
 )
 
 // Result is what a configuration makes of a capture; it is the JSON that plan prints.
@@ -18,6 +21,8 @@ type Result struct {
 	Packets struct {
 		Received uint64 `json:"received"`
 		INT      uint64 `json:"int"`
+
+		Malformed map[string]uint64 `json:"malformed,omitempty"` // marked as INT or IFA with something wrong, by reason
 	} `json:"packets"`
 	Flows struct {
 		Watched uint64 `json:"watched"`
@@ -30,8 +35,8 @@ type Result struct {
 	Events     []EventRow         `json:"events"`        // those that occurred
 	Collectors []CollectorRow     `json:"collectors"`
 	Against    *Result            `json:"against,omitempty"`
-	ifaLines   []string
-	timeline   *timeline // nil: it was not asked for, or there was no packet
+	lines      []string           // of packets that are malformed, and of IFA
+	timeline   *timeline          // nil: it was not asked for, or there was no packet
 }
 
 // Rate is a count, per second.
@@ -91,6 +96,20 @@ func (p *Result) collector(name string) (CollectorRow, bool) {
 	return CollectorRow{Collector: name}, false
 }
 
+// malformed takes over what is wrong with packets, by reason; of hops without a layout a line of its own tells.
+func (p *Result) malformed(by []uint64) {
+	for r, n := range by {
+		if reason := inthdr.Reason(r); r > 0 && n > 0 {
+			if p.Packets.Malformed == nil {
+				p.Packets.Malformed = map[string]uint64{}
+			}
+			if p.Packets.Malformed[reason.String()] = n; reason != inthdr.ReasonLayout {
+				p.lines = append(p.lines, fmt.Sprintf("malformed: %d %s: %s", n, reason, reason.Doc()))
+			}
+		}
+	}
+}
+
 // result returns all that was counted, with a row for each event that fired.
 func (p *planner) result() *Result {
 	c := p.Snapshot()
@@ -100,14 +119,15 @@ func (p *planner) result() *Result {
 	for _, n := range l.INT {
 		out.Packets.INT += n
 	}
+	out.malformed(l.Malformed[:])
 	out.Flows.Watched, out.Flows.Peak, out.Flows.Evicted = p.fired[event.NewFlow].total, p.flows, c.Evictions
 	out.Flows.ByWatch = p.WatchFlows(p.conf)
 	out.IFA = p.Unmarked.IFA()
 	for i := range out.IFA {
-		out.ifaLines = append(out.ifaLines, out.IFA[i].Under(p.conf.INT.IFA))
+		out.lines = append(out.lines, out.IFA[i].Under(p.conf.INT.IFA))
 	}
 	if line := simulate.LayoutlessLine(&l.Counters); line != "" {
-		out.ifaLines = append(out.ifaLines, "IFA: "+line)
+		out.lines = append(out.lines, "IFA: "+line)
 	}
 	for e := range p.fired {
 		row := EventRow{Event: event.Event(e).String(), Fired: out.rate(&p.fired[e]), Reports: out.rate(&p.reported[e])}
