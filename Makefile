@@ -133,14 +133,14 @@ bce: ## list the bounds checks that the compiler left in the packages of the pac
 	scripts/bce.sh
 
 restarts: deps ## a sink is killed and stopped a hundred times under traffic, and forgets nothing that it promised to keep: an hour (as root; `make test` has a short version)
-	INTSINK_RESTARTS=100 $(GO) test -count=1 -v -timeout 3h -run '^TestRestartKeeps$$' ./cmd/intsink
+	INTSINK_RESTARTS=100 $(GO) test -count=1 -v -timeout 3h -run '^TestRestartKeeps$$' ./cmd/intsink/e2e/installed
 
 reloads: deps ## 200 reloads under load, half of them refused: no packet is lost (as root; `make test` has a short version)
-	INTSINK_RELOAD_PAIRS=100 $(GO) test -count=1 -v -timeout 10m -run '^TestReloadsUnderLoad$$' ./cmd/intsink
+	INTSINK_RELOAD_PAIRS=100 $(GO) test -count=1 -v -timeout 10m -run '^TestReloadsUnderLoad$$' ./cmd/intsink/e2e/control
 
 soak: deps ## an hour of traffic of a million flows against the model of all events: recall, false positives, memory; then a running sink with faults at random (as root; LASTS=1h)
 	SOAK=1 $(GO) test -count=1 -v -timeout 2h -run '^TestSoak$$' ./bench/truth
-	INTSINK_SOAK=$(or $(LASTS),1h) $(GO) test -count=1 -v -timeout 24h -run '^TestSoak$$' ./cmd/intsink
+	INTSINK_SOAK=$(or $(LASTS),1h) $(GO) test -count=1 -v -timeout 24h -run '^TestSoak$$' ./cmd/intsink/e2e/installed
 
 hostile: deps ## mutated packets through a worker and mutated report packets through a collector, with sanitizers; goes on where it was ended: hours (PACKETS=100000000 REPORTS=10000000)
 	mkdir -p bin

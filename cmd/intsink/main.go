@@ -6,10 +6,10 @@ package main
 import (
 	"os"
 
-	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/command"
 )
 
 // version is set by the build (-ldflags "-X main.version=...").
 var version = "devel"
 
-func main() { os.Exit(cli.ExitCode(os.Stderr, "intsink", newRootCommand().Execute())) }
+func main() { os.Exit(command.Main(version)) }

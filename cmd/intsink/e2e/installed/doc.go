@@ -1,0 +1,2 @@
+// Package installed tests what is installed, packaged and documented, and what a running sink keeps and answers.
+package installed

@@ -1,0 +1,2 @@
+// Package offline tests the commands that need no running sink: replay, plan, gen, verify.
+package offline

@@ -1,0 +1,2 @@
+// Package packets tests what passes a running sink: ports, collectors, captures, mitigation.
+package packets

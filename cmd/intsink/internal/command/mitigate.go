@@ -1,0 +1,130 @@
+// Flags and help of intsink mitigate: list, add, remove.
+
+package command
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"intsink/cmd/internal/cli"
+	"intsink/cmd/intsink/internal/mitigation"
+)
+
+func newMitigateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "mitigate",
+		Short: "Drop, police or count packets of a running sink by rules that end by themselves",
+		Long: `Add, list and remove rules by which a running sink drops packets on their way to the
+hosts: an attack, for as long as it lasts. Rules hold on links that have mitigation = true,
+count what they select, and end after their time to live; reloads and restarts leave them
+alone. Of several rules that select a packet, the first decides.
+
+The sink is found as intsink status finds it, and asked on its unix socket: root may ask
+there, and the user that the sink runs as. At --url it takes a token that may write.`,
+		Example: `  intsink mitigate add --destination 192.0.2.1 --protocol udp --destination-port 53 --ttl 10m
+  intsink mitigate list
+  intsink mitigate remove 1`,
+		Args: cli.KnownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newMitigateListCommand(), newMitigateAddCommand(), newMitigateRemoveCommand())
+	return cmd
+}
+
+// mitigateFlags adds the flags that all mitigate commands have.
+func mitigateFlags(cmd *cobra.Command, o *mitigation.Options) {
+	o.Sink.RegisterControl(cmd)
+	o.Sink.RegisterFormat(cmd, "a table")
+}
+
+func newMitigateListCommand() *cobra.Command {
+	var o mitigation.Options
+	cmd := &cobra.Command{
+		Use:   "list [--socket PATH | --config FILE | --url URL] [--format text|json]",
+		Short: "List the rules that are in force, and what they have selected and dropped",
+		Long: `List the rules that are in force, in the order in which they are asked, with what each
+has selected and dropped.
+
+Exit codes: 0 success, 1 the sink does not answer, 2 wrong usage.`,
+		Example: `  intsink mitigate list
+  intsink mitigate list --url http://127.0.0.1:9465 --format json | jq .rules[].dropped_packets`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return mitigation.RunList(cmd.Context(), cmd.OutOrStdout(), &o)
+		},
+	}
+	mitigateFlags(cmd, &o)
+	return cmd
+}
+
+func newMitigateAddCommand() *cobra.Command {
+	var o mitigation.Options
+	cmd := &cobra.Command{
+		Use:   "add --ttl TIME [--action drop|police|count] [--source PREFIX ...] ...",
+		Short: "Add a rule",
+		Long: `Add a rule behind those that there are. All that it names must fit; of what it names
+several times, one. INT packets are selected by what they are without INT. At least one of
+--source to --source-mac is needed.
+
+Exit codes: 0 the rule is in force, 1 it was refused, or the sink does not answer, 2 wrong usage.`,
+		Example: `  intsink mitigate add --destination 192.0.2.1 --protocol udp --destination-port 53 --ttl 10m
+  intsink mitigate add --action police --rate 10M --source 198.51.100.0/24 --ttl 1h --comment "ticket 4711"
+  intsink mitigate add --action count --device-id 0x0200000000090000 --ttl 5m`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return mitigation.RunAdd(cmd.Context(), cmd.OutOrStdout(), &o)
+		},
+	}
+	mitigateFlags(cmd, &o)
+	f := cmd.Flags()
+	f.DurationVar(&o.TTL, "ttl", 0, "how long the rule lasts: 1s to 720h")
+	f.StringVar(&o.Action, "action", "drop", "drop, police (drop what exceeds --rate) or count (let pass)")
+	f.StringVar(&o.Rate, "rate", "", "bits per second that police lets pass: 500k, 10M, 1G")
+	f.StringVar(&o.Comment, "comment", "", "what the rule is for; it stands in the list and in the log")
+	for _, x := range matchFlags(&o.Match) {
+		f.Var(x.value, x.name, x.usage)
+	}
+	cmd.RegisterFlagCompletionFunc("action", cobra.FixedCompletions([]string{"drop", "police", "count"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// matchFlag is a flag that may be repeated.
+type matchFlag struct {
+	name, usage string
+	value       pflag.Value
+}
+
+func matchFlags(m *mitigation.Match) []matchFlag {
+	list := func(t *mitigation.Texts) pflag.Value {
+		var f pflag.FlagSet
+		f.StringSliceVar((*[]string)(t), "x", nil, "")
+		return f.Lookup("x").Value
+	}
+	return []matchFlag{
+		{"source", "source address or prefix", list(&m.Source)},
+		{"destination", "destination address or prefix", list(&m.Destination)},
+		{"protocol", "tcp, udp, icmp, icmpv6, sctp, gre, esp or a number", list(&m.Protocol)},
+		{"source-port", "source port, or a range such as 8000-8099", list(&m.SourcePort)},
+		{"destination-port", "destination port, or a range", list(&m.DestinationPort)},
+		{"device-id", "domain specific metadata with the role device_id", list(&m.DeviceID)},
+		{"source-mac", "source address of the Ethernet header", list(&m.SourceMAC)},
+	}
+}
+
+func newMitigateRemoveCommand() *cobra.Command {
+	var o mitigation.Options
+	cmd := &cobra.Command{
+		Use:   "remove ID [--socket PATH | --config FILE | --url URL] [--format text|json]",
+		Short: "Remove a rule",
+		Long: `Remove a rule before its time to live is over, and print what it has selected and dropped.
+
+Exit codes: 0 the rule is gone, 1 there was none, or the sink does not answer, 2 wrong usage.`,
+		Example: `  intsink mitigate remove 1`,
+		Args:    cli.OneArg("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return mitigation.RunRemove(cmd.Context(), cmd.OutOrStdout(), &o, args[0])
+		},
+	}
+	mitigateFlags(cmd, &o)
+	return cmd
+}
