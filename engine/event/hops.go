@@ -181,6 +181,16 @@ func (d *Detector) readHop(n *hopValues, hop []byte, l *inthdr.Layout) {
 	}
 }
 
+// readQueue is readHop for what congestion asks of a hop.
+func (d *Detector) readQueue(n *hopValues, hop []byte, l *inthdr.Layout) {
+	if d.models.any || l.HasRest || l.Format == inthdr.Format2016 || l.HasStampedLatency() {
+		d.readHop(n, hop, l)
+		return
+	}
+	n.rest = nothingElse
+	l.ReadQueue(&n.Hop, hop)
+}
+
 // readHop reads one hop of a packet into n, as it stands there. Where it says nothing of the queue, its buffer (INT 2.1)
 // or the congestion status (June 2016) stands for it.
 func readHop(n *hopValues, hop []byte, l *inthdr.Layout) {

@@ -3,6 +3,8 @@
 package event
 
 import (
+	"math/bits"
+
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
 	"intsink/flows"
@@ -40,12 +42,14 @@ func (d *Detector) Meet(now int64, f *flows.Flow, size int, o *Observation, hops
 	d.Edge, d.sampling, d.hand.size = false, false, uint32(size)
 	p, l, hopLen := &d.policies[f.Watch], o.Layout, int(o.Info.HopLen)
 	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]
-	for i := 0; len(stack) >= hopLen; i, stack = i+1, stack[hopLen:] {
+	i := bits.TrailingZeros64(uint64(hops))
+	stack = stack[min(i*hopLen, len(stack)):]
+	var n hopValues
+	for ; len(stack) >= hopLen && hops>>min(i, 63) != 0; i, stack = i+1, stack[hopLen:] {
 		if hops>>min(i, 63)&1 == 0 {
 			continue
 		}
-		var n hopValues
-		d.readHop(&n, stack[:hopLen], l)
+		d.readQueue(&n, stack[:hopLen], l)
 		if n.NodeID != unknown32 && (n.Egress != unknown32 || !hasEgress(l)) {
 			set |= d.pass(now, f, &n, &p.Thresholds)
 		}

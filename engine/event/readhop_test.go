@@ -1,6 +1,7 @@
 package event
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"intsink/engine/wire/inthdr"
@@ -63,5 +64,29 @@ func TestModelOfAHop(t *testing.T) {
 				t.Errorf("latency %d, %d bits; want %d, %d", n.Latency, n.stampBits, c.want, c.wantBits)
 			}
 		})
+	}
+}
+
+// TestReadQueue: what congestion asks of a hop is what readHop says, whatever the bitmap, the format, the model and the values.
+func TestReadQueue(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, models := range [][]NodeModel{nil, {{LatencyUnit: 3, QueueUnit: 80, TimestampUnit: 1, TimestampBits: 64}}} {
+		d := New([]Policy{watching(Congestion)}, 1)
+		d.SetRules([]Policy{watching(Congestion)}, models)
+		for bitmap := 0; bitmap < 1<<16; bitmap += 1 << 6 { // bits 0 to 9
+			for _, format := range []inthdr.Format{inthdr.Format2, inthdr.Format1, inthdr.Format2016, inthdr.FormatGEANT} {
+				l, hop := inthdr.LayoutOf(uint16(bitmap), format), make([]byte, 64)
+				for i := range hop {
+					hop[i] = byte(r.IntN(256)) | byte(r.IntN(2)*0xff)
+				}
+				var got, want hopValues
+				d.readQueue(&got, hop, &l)
+				d.readHop(&want, hop, &l)
+				if got.queueKey() != want.queueKey() || got.Egress != want.Egress || got.Latency != want.Latency || got.Occupancy != want.Occupancy || got.rest != want.rest {
+					t.Fatalf("bitmap %#x, format %v, %x: %+v, want %+v", bitmap, format, hop, got, want)
+				}
+			}
+		}
+		d.Close()
 	}
 }

@@ -109,6 +109,7 @@ func (s *Stage) Do(b *burst.Burst) {
 //go:noinline
 func (s *Stage) passed(b *burst.Burst, which uint64) {
 	b.Keeps |= which
+	s.observation.Info = nil
 	if b.Doomed != 0 {
 		which &^= b.DoomedOf(which) &^ b.Fast.Met
 	}
@@ -149,8 +150,11 @@ func (s *Stage) observeIFA(b *burst.Burst) {
 func (s *Stage) meet(b *burst.Burst, j int) {
 	m, info, flow := b.Vec[b.Fast.At[j]], b.Fast.Info(b.Fast.Template[j]), b.Fast.Flows[j]
 	o := s.observation
-	o.Number = uint8(j)
-	s.observe(b, m.Bytes(), info)
+	if o.Number = uint8(j); o.Info == info { // as the one before, in all but its bytes
+		o.Frame = m.Bytes()
+	} else {
+		s.observe(b, m.Bytes(), info)
+	}
 	set := s.detector.Meet(b.Now, flow, m.PktLen()-int(info.Removed), o, event.FullHops(b.Fast.FullHops[j]))
 	b.Cause[j], b.Trigger[j] = burst.CauseOf(set, flow.Watch, s.detector.Edge), s.detector.Trigger
 	if set != 0 {

@@ -35,13 +35,8 @@ func (l *Layout) Read(h *Hop, b []byte) {
 		l.read2016(h, b)
 		return
 	}
-	h.NodeID, h.Latency, h.TxUtilization = word(b, l.NodeID), word(b, l.HopLatency), word(b, l.TxUtilization)
-	if l.Interfaces >= 0 {
-		h.Ingress, h.Egress = Interfaces(binary.BigEndian.Uint32(b[l.Interfaces:]))
-	}
-	if l.Queue >= 0 {
-		h.Queue, h.Occupancy = Queue(binary.BigEndian.Uint32(b[l.Queue:]))
-	}
+	l.ReadQueue(h, b)
+	h.TxUtilization = word(b, l.TxUtilization)
 	switch {
 	case l.Level2Interfaces < 0:
 	case l.Format == FormatGEANT:
@@ -59,6 +54,14 @@ func (l *Layout) Read(h *Hop, b []byte) {
 	if l.EgressTimestamp >= 0 {
 		h.EgressTime = binary.BigEndian.Uint64(b[l.EgressTimestamp:])
 	}
+}
+
+// ReadQueue is Read for what a hop says of its queue, in any format but that of June 2016: node, interfaces, latency and queue. All else
+// of h stays.
+func (l *Layout) ReadQueue(h *Hop, b []byte) {
+	h.NodeID, h.Latency = word(b, l.NodeID), word(b, l.HopLatency)
+	h.Ingress, h.Egress = Interfaces(word(b, l.Interfaces))
+	h.Queue, h.Occupancy = Queue(word(b, l.Queue))
 }
 
 // read2016 is Read for the format of June 2016: values of 31 bits below the mark of the stack's bottom, and an
