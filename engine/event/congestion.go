@@ -144,7 +144,7 @@ func (d *Detector) record(now int64, f *flows.Flow, n *hopValues, e *sharedQueue
 		b.Resume(now, e.record, n.Egress != unknown32) // else it is many queues that count as one
 	}
 	if !e.Calm {
-		if !b.Count(now, e.record, &episode.Packet{Flow: &f.Key, Bytes: d.hand.size, Latency: n.Latency, Occupancy: n.Occupancy, ECN: d.hand.own.ecn()}) {
+		if !b.Count(now, e.record, d.hand.counted(f, n)) {
 			e.record = 0 // it made room
 			return
 		}

@@ -5,6 +5,7 @@ package event
 import (
 	"math/bits"
 
+	"intsink/engine/episode"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
 	"intsink/flows"
@@ -67,6 +68,11 @@ func (o *Observation) ecn() uint8 {
 		return packet.ECN(o.IFA)
 	}
 	return packet.ECN(o.Frame)
+}
+
+// counted is the packet at hand as the record of an episode counts it, by what hop n says.
+func (h *atHand) counted(f *flows.Flow, n *hopValues) *episode.Packet {
+	return &episode.Packet{Flow: &f.Key, Bytes: h.size, Latency: n.Latency, Occupancy: n.Occupancy, ECN: h.own.ecn()}
 }
 
 // meet notes that the packet at hand has met an episode.

@@ -87,7 +87,7 @@ func (d *Detector) goOn(f *flows.Flow, n *hopValues) (set Set) {
 			d.Trigger = r.force.trigger(n)
 		}
 	}
-	r.record.Count(r.now, &episode.Packet{Flow: &f.Key, Bytes: d.hand.size, Latency: n.Latency, Occupancy: n.Occupancy}, r.window)
+	r.record.Count(r.now, d.hand.counted(f, n), r.window)
 	d.hand.meet(e.record)
 	return set
 }
