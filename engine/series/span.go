@@ -19,6 +19,9 @@ type Span struct {
 // MostPoints is how many points an answer has of one value.
 const MostPoints = Minutes
 
+// MostSteps is how many steps an answer about many places has, of all of them together.
+const MostSteps = 100 * MostPoints
+
 // NewSpan is the time from since until until, in steps; step 0: a second where that reaches back far enough, else a minute.
 // Its last step is the last that is over.
 func NewSpan(now, since, until time.Time, step time.Duration) (*Span, error) {

@@ -5,7 +5,6 @@ package kafka
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -41,7 +40,7 @@ type Config struct {
 // TLS names PEM files. An empty CA stands for the system's authorities; without Certificate
 // and Key the client shows no certificate. ServerName is the name that certificates of brokers must
 // have; "": that of the broker.
-type TLS struct{ CA, Certificate, Key, ServerName string }
+type TLS = plainfile.ClientTLS
 
 // Key says what makes the key of a message, and so its partition.
 type Key string
@@ -106,7 +105,7 @@ func (c *Config) options(batch int) ([]kgo.Opt, error) {
 		opts = append(opts, kgo.ProducerBatchCompression(kgo.NoCompression()))
 	}
 	if c.TLS != nil {
-		t, err := c.TLS.config()
+		t, err := c.TLS.Config()
 		if err != nil {
 			return nil, err
 		}
@@ -120,26 +119,6 @@ func (c *Config) options(batch int) ([]kgo.Opt, error) {
 		opts = append(opts, kgo.SASL(m))
 	}
 	return opts, nil
-}
-
-// config reads the files and returns a configuration of crypto/tls.
-func (t *TLS) config() (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
-	if t.CA != "" {
-		ca, err := plainfile.CertPool(t.CA)
-		if err != nil {
-			return nil, fmt.Errorf("tls.ca: %w", err)
-		}
-		c.RootCAs = ca
-	}
-	if t.Certificate != "" {
-		pair, err := plainfile.KeyPair(t.Certificate, t.Key)
-		if err != nil {
-			return nil, fmt.Errorf("tls.certificate, tls.key: %w", err)
-		}
-		c.Certificates = []tls.Certificate{pair}
-	}
-	return c, nil
 }
 
 // mechanism returns a SASL mechanism that reads the password's file for each connection, so

@@ -52,7 +52,7 @@ func newRegistration(c *Config) (*registration, error) {
 	}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment}
 	if c.Registry.TLS != nil {
-		t, err := c.Registry.TLS.config()
+		t, err := c.Registry.TLS.Config()
 		if err != nil {
 			return nil, fmt.Errorf("registry: %w", err)
 		}

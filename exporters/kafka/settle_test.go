@@ -436,7 +436,7 @@ func TestOptions(t *testing.T) {
 		{"with a certificate", *files, true, true}, {"with a certificate only", TLS{Certificate: files.Certificate, Key: files.Key}, false, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := c.t.config()
+			got, err := c.t.Config()
 			if err != nil || got.MinVersion != 0x303 || (got.RootCAs != nil) != c.ca || (len(got.Certificates) == 1) != c.certificate {
 				t.Errorf("%v, %+v", err, got)
 			}

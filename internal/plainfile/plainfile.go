@@ -106,6 +106,30 @@ func KeyPair(certificate, key string) (tls.Certificate, error) {
 	return tls.X509KeyPair(c, k)
 }
 
+// ClientTLS is what a client's TLS is made of: files, each of which may be left out, and the name of the server where it is
+// not that of its address.
+type ClientTLS struct{ CA, Certificate, Key, ServerName string }
+
+// Config reads the files.
+func (t *ClientTLS) Config() (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
+	if t.CA != "" {
+		ca, err := CertPool(t.CA)
+		if err != nil {
+			return nil, fmt.Errorf("tls.ca: %w", err)
+		}
+		c.RootCAs = ca
+	}
+	if t.Certificate != "" {
+		pair, err := KeyPair(t.Certificate, t.Key)
+		if err != nil {
+			return nil, fmt.Errorf("tls.certificate, tls.key: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
 // CertPool returns the certificates of a file in PEM form.
 func CertPool(path string) (*x509.CertPool, error) {
 	b, err := Read(path)

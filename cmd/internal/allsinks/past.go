@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"intsink/engine/series"
 	"intsink/exporters/clickhouse"
 )
 
@@ -220,8 +221,8 @@ func (s *Sinks) pastHistory(ctx context.Context, what string, at span, step time
 	first := at.from.Unix() / seconds
 	steps := (at.to.Unix()+seconds-1)/seconds - first
 	limit := limitOf(parameters)
-	if steps*int64(limit) > mostPoints {
-		return past, &refusal{http.StatusBadRequest, fmt.Sprintf("these are %d steps of up to %d places: at most %d together, with a longer step or a lower limit", steps, limit, mostPoints)}
+	if steps*int64(limit) > series.MostSteps {
+		return past, &refusal{http.StatusBadRequest, fmt.Sprintf("these are %d steps of up to %d places: at most %d together, with a longer step or a lower limit", steps, limit, series.MostSteps)}
 	}
 	rows, err := s.rows(ctx, k.of.Between(s.o.Past.Database, first, steps, seconds, only, limit))
 	if err != nil {
@@ -235,9 +236,6 @@ func (s *Sinks) pastHistory(ctx context.Context, what string, at span, step time
 		"items": items, "totals": object{"rows": len(items), "left_out": 0}}
 	return past, nil
 }
-
-// mostPoints is how many steps an answer has, of all its places together: as of a sink.
-const mostPoints = 144000
 
 // pastItem is a place of a history.
 func pastItem(row object, columns []string, field string, steps int64) object {

@@ -4,7 +4,6 @@ package allsinks
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net"
@@ -33,7 +32,7 @@ type Options struct {
 }
 
 // TLS names PEM files, and the name that the sinks' certificates must have; "": that of the address.
-type TLS struct{ CA, Certificate, Key, ServerName string }
+type TLS = plainfile.ClientTLS
 
 // MaxSinks is how many sinks there may be.
 const MaxSinks = 1024
@@ -67,8 +66,8 @@ func New(o Options) (*Sinks, error) {
 	}
 	var err error
 	if o.TLS != nil {
-		if transport.TLSClientConfig, err = o.TLS.config(); err != nil {
-			return nil, err
+		if transport.TLSClientConfig, err = o.TLS.Config(); err != nil {
+			return nil, fmt.Errorf("network: %w", err)
 		}
 	}
 	s.c = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -77,25 +76,6 @@ func New(o Options) (*Sinks, error) {
 	s.lookUp(ctx, true)
 	s.done.Go(func() { s.keepLookingUp(ctx) })
 	return s, nil
-}
-
-// config reads the files.
-func (t *TLS) config() (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
-	var err error
-	if t.CA != "" {
-		if c.RootCAs, err = plainfile.CertPool(t.CA); err != nil {
-			return nil, fmt.Errorf("network: tls: ca: %w", err)
-		}
-	}
-	if t.Certificate != "" {
-		pair, err := plainfile.KeyPair(t.Certificate, t.Key)
-		if err != nil {
-			return nil, fmt.Errorf("network: tls: certificate: %w", err)
-		}
-		c.Certificates = []tls.Certificate{pair}
-	}
-	return c, nil
 }
 
 // Close ends what goes on in the background.

@@ -167,22 +167,7 @@ func clientTLS(t *collector.TLS) (*tls.Config, error) {
 	if t == nil {
 		return nil, nil
 	}
-	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
-	if t.CA != "" {
-		ca, err := plainfile.CertPool(t.CA)
-		if err != nil {
-			return nil, fmt.Errorf("tls.ca: %w", err)
-		}
-		c.RootCAs = ca
-	}
-	if t.Certificate != "" {
-		pair, err := plainfile.KeyPair(t.Certificate, t.Key)
-		if err != nil {
-			return nil, fmt.Errorf("tls.certificate, tls.key: %w", err)
-		}
-		c.Certificates = []tls.Certificate{pair}
-	}
-	return c, nil
+	return (&plainfile.ClientTLS{CA: t.CA, Certificate: t.Certificate, Key: t.Key, ServerName: t.ServerName}).Config()
 }
 
 // decoderOptions say how the packets in reports are read.

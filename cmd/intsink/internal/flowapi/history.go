@@ -73,9 +73,6 @@ func newValueItem(all []series.Point) *valueItem {
 	return x
 }
 
-// mostHistory is how many steps an answer has, of all its places together.
-const mostHistory = 100 * series.MostPoints
-
 // span reads since, until and step.
 func (p *parameters) span(now time.Time) *series.Span {
 	since, until, step := p.when("since", now, now.Add(-series.Seconds*time.Second)), p.when("until", now, now), time.Duration(0)
@@ -228,7 +225,7 @@ func (in *API) historyOfPaths(ctx context.Context, p *parameters) (any, error) {
 // historyPage fills a page of places with what they did, those that were worst first. Places without any sample in
 // the span are left out.
 func (in *API) historyPage(all []*historyItem, left uint64, span *series.Span, g paging) (any, error) {
-	if span.Len()*g.limit > mostHistory {
+	if span.Len()*g.limit > series.MostSteps {
 		return nil, badRequest("%d places of %d steps each are too many: a lower limit, or a longer step", g.limit, span.Len())
 	}
 	whole := span.Whole()
