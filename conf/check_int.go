@@ -31,12 +31,15 @@ func (d checker) checkINTs(c *Config) {
 func (d checker) checkINT(c *INT) {
 	at := []any{c}
 	marked := []any{&c.UDPPort, &c.DSCP, &c.ProbeMarker, &c.GREProtocol, &c.VXLANGPE, &c.Geneve}
-	if c.IFA == nil && !slices.ContainsFunc(marked, d.Has) {
-		d.ErrorAt(at, "int: nothing marks INT: set at least one of udp_port, dscp, probe_marker, gre_protocol, vxlan_gpe or geneve, or a block ifa")
+	if c.IFA == nil && c.IOAM == nil && !slices.ContainsFunc(marked, d.Has) {
+		d.ErrorAt(at, "int: nothing marks INT: set at least one of udp_port, dscp, probe_marker, gre_protocol, vxlan_gpe or geneve, or a block ifa or ioam")
 	}
 	d.checkDSCP(c)
 	if c.IFA != nil {
 		d.checkIFA(c.IFA)
+	}
+	if c.IOAM != nil {
+		d.checkIOAM(c.IOAM)
 	}
 	if len(c.DSCP) > 0 && c.ProbeMarker != nil {
 		d.WarnAt([]any{&c.ProbeMarker}, "int: probe_marker and dscp are both set: INT 2.1 forbids mixing them in one domain")

@@ -138,6 +138,7 @@ type INT struct {
 	VXLANGPE    *VXLANGPE
 	Geneve      *Geneve
 	IFA         *IFA
+	IOAM        *IOAM
 	Versions    []string        // subset of "2", "1", "0"
 	INT1Dialect INT1Dialect     // "standard" | "geant": how INT 1.0 is written
 	Types       []string        // subset of "md", "mx", "destination"
@@ -200,6 +201,13 @@ type IFAHop struct {
 type IFAField struct {
 	Name string
 	Bits uint16
+}
+
+// IOAM says which IOAM of RFC 9197 is taken out of IPv6.
+type IOAM struct {
+	Namespace    []uint16
+	Clock        IOAMClock // "posix" | "ptp" | "ntp": what nodes' fractions of seconds are
+	FlowSequence bool      // the numbers of edge-to-edge options count the packets of each flow
 }
 
 // Domain is the layout of domain specific metadata (INT 2.1, DS Instruction).

@@ -46,6 +46,7 @@ func visitINT(v schema.Visitor, c *INT, ofLink bool) {
 		v.Attr("option_class", schema.Integer(&g.OptionClass, 0, 65535))
 	}))
 	v.Optional("ifa", schema.Pointer(&c.IFA, func() IFA { return IFA{MaxResidence: maxResidence} }, visitIFA))
+	v.Optional("ioam", schema.Pointer(&c.IOAM, func() IOAM { return IOAM{Clock: POSIXClock} }, visitIOAM))
 	v.Attr("versions", schema.Choices(&c.Versions, "version", "2", "1", "0"))
 	v.Attr("int1_dialect", schema.Choice(&c.INT1Dialect, StandardINT1, GEANTINT1))
 	v.Attr("types", schema.Choices(&c.Types, "type", "md", "mx", "destination"))

@@ -243,8 +243,11 @@ func (h *hostiles) draw(t *testing.T) {
 			continue
 		}
 		orig, s, hops := intgen.Random(h.r)
-		if h.r.IntN(4) == 0 {
+		switch h.r.IntN(8) {
+		case 0, 1:
 			orig, s, hops = intgen.RandomIFA(h.r)
+		case 2:
+			orig, s, hops = intgen.RandomIOAM(h.r)
 		}
 		if f, err := s.Insert(orig, hops); err == nil && len(f) < 1900 {
 			h.kinds = append(h.kinds, f)

@@ -76,6 +76,12 @@ int {
   #   }
   # }
 
+  # ioam {               # IOAM (RFC 9197) in IPv6, which Linux writes
+  #   namespace     = 123     # or a list
+  #   clock         = "posix" # posix | ptp | ntp: what nodes write as fractions of seconds
+  #   flow_sequence = false   # edge-to-edge options number the packets of each flow
+  # }
+
   # match {              # packets that may carry INT; without it: all
   #   vlan   = [10, "100-199"] # 0: untagged
   #   prefix = ["10.0.0.0/8"]  # of source or destination

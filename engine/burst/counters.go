@@ -126,7 +126,7 @@ var Metrics = []metric.Of[Counters]{
 			}
 		}
 	}},
-	{Name: "intsink_int_packets_total", Help: "INT packets by type: md, destination, mx; ifa: with IFA", Samples: func(c *Counters, to metric.Samples) {
+	{Name: "intsink_int_packets_total", Help: "INT packets by type: md, destination, mx; ifa: with IFA; ioam: with IOAM", Samples: func(c *Counters, to metric.Samples) {
 		for i, n := range c.INT {
 			if inthdr.Type(i).Known() {
 				to.Add(n, "type", inthdr.Type(i))

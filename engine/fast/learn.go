@@ -32,7 +32,7 @@ type Parsed struct {
 // cast makes the template of a packet with INT-MD or INT-MX: false where no template can be made.
 func (m *draft) cast(p *Parsed) bool {
 	l, i := p.Layers, p.Info
-	if i.Marking == inthdr.ByIFA {
+	if i.Marking >= inthdr.ByIFA { // IOAM has no layout of IFA
 		return m.castIFA(p)
 	}
 	if !m.refuse(i.Edit&^inthdr.KeepChecksum != 0 || i.Type == inthdr.Destination || i.End-i.Start != i.Removed || i.Removed < inthdr.ShimLen || i.Removed%4 != 0 ||

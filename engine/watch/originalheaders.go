@@ -45,6 +45,10 @@ func (h *originalHeaders) read(f []byte, l *packet.Layers, info *inthdr.Info) {
 		}
 	case info.Marking == inthdr.ByGeneve:
 		h.at = int(l.Payload)
+	case info.Marking == inthdr.ByIOAM:
+		if h.at = int(l.L4); l.Proto == packet.ProtoUDP {
+			h.at = int(l.Payload)
+		}
 	case info.Marking == inthdr.ByIFA:
 		h.behindIFA(f, l, info)
 	case info.NPT == 1:

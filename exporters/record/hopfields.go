@@ -36,24 +36,33 @@ func (d *Decoder) stack(n int) {
 		}
 		return
 	}
-	if i.Type == inthdr.IFA {
+	switch i.Type {
+	case inthdr.IFA:
 		d.ifaStack(n)
+		return
+	case inthdr.IOAM:
+		h := d.locator.Hops(d.frame[:n], i)
+		d.hops(h.Frame, h.Info, len(h.Frame))
 		return
 	}
 	d.sourceMetadata(n)
 	if at, length := d.locator.Place(i, inthdr.DeviceID); length > 0 && at+length <= n {
 		r.DeviceID = append(r.DeviceID, d.frame[at:at+length]...)
 	}
-	if i.Type != inthdr.MD || int(i.Stack) > n {
-		return
+	if i.Type == inthdr.MD && int(i.Stack) <= n {
+		d.hops(d.frame, i, n)
 	}
-	r.HopCount = i.Hops
-	r.Known |= KnownHopCount
+}
+
+// hops appends those that stand within the first n bytes of a frame, where i says, and derives the rest from them.
+func (d *Decoder) hops(frame []byte, i *inthdr.Info, n int) {
+	d.record.HopCount = d.info.Hops
+	d.record.Known |= KnownHopCount
 	layout := d.locator.Layout(i)
 	for k := int(i.Hops) - 1; k >= 0; k-- { // the newest hop is the first on the wire
 		at := int(i.Stack) + k*int(i.HopLen)
 		if to := at + int(i.HopLen); to <= n {
-			d.hop(d.frame[at:to], layout)
+			d.hop(frame[at:to], layout)
 		}
 	}
 	d.derive(layout)
@@ -138,7 +147,7 @@ func (h *Hop) absolute(model *event.NodeModel, bits uint8, now int64) {
 // stampBits returns the width of a format's timestamps in bits.
 func stampBits(f inthdr.Format) uint8 {
 	switch f {
-	case inthdr.Format2, inthdr.FormatGEANT:
+	case inthdr.Format2, inthdr.FormatGEANT, inthdr.FormatIOAM:
 		return 64
 	case inthdr.Format1:
 		return 32

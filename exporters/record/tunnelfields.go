@@ -62,7 +62,7 @@ func (d *Decoder) tunnel(n int) {
 	case inthdr.ByIFA:
 		d.behindIFA(n)
 		return
-	case inthdr.ByGeneve:
+	case inthdr.ByGeneve, inthdr.ByIOAM:
 		d.tunnelOf(l.Proto, int(l.L4), int(l.Payload), l.DstPort, n)
 		return
 	}

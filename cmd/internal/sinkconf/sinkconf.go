@@ -10,6 +10,7 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/ioam"
 )
 
 // INT converts block int into the configuration of the parser of INT.
@@ -29,7 +30,7 @@ func INT(c *conf.INT) inthdr.Config {
 		KeepChecksum:  c.Checksum == conf.KeepChecksum,
 	}
 	for t := range out.Ignored {
-		if t := inthdr.Type(t); t.Known() && t != inthdr.IFA { // which block ifa takes
+		if t := inthdr.Type(t); t.Known() && t < inthdr.IFA { // which blocks ifa and ioam take
 			out.Ignored[t] = !slices.Contains(c.Types, t.String())
 		}
 	}
@@ -45,6 +46,9 @@ func INT(c *conf.INT) inthdr.Config {
 	if c.IFA != nil {
 		out.IFA = ifaOf(c.IFA)
 	}
+	if x := c.IOAM; x != nil {
+		out.IOAM = &ioam.Config{Namespaces: x.Namespace, Clock: ioamClocks[x.Clock], FlowSequence: x.FlowSequence}
+	}
 	if m := c.Match; m != nil && len(m.VLAN)+len(m.Prefix) > 0 {
 		out.Only = &inthdr.Only{VLANs: m.VLAN, Prefixes: m.Prefix}
 	}
@@ -59,6 +63,8 @@ func INT(c *conf.INT) inthdr.Config {
 	}
 	return out
 }
+
+var ioamClocks = map[conf.IOAMClock]ioam.Clock{conf.POSIXClock: ioam.POSIX, conf.TruncatedPTPClock: ioam.PTP, conf.NTPClock: ioam.NTP}
 
 // ifaOf converts block ifa.
 func ifaOf(c *conf.IFA) *ifa.Config {

@@ -131,13 +131,13 @@ func (s *Stage) passed(b *burst.Burst, which uint64) {
 func (s *Stage) observe(b *burst.Burst, f []byte, info *inthdr.Info) {
 	o := s.observation
 	o.Frame, o.Info, o.Layout = f, info, b.Link.Locator.Layout(info)
-	if info.Format == inthdr.FormatIFA {
-		s.observeIFA(b)
+	if info.Format >= inthdr.FormatIFA {
+		s.observeOthers(b)
 	}
 }
 
-// observeIFA puts hops as INT has them in place of those of a packet with IFA.
-func (s *Stage) observeIFA(b *burst.Burst) {
+// observeOthers puts hops as INT has them in place of those of a packet with IFA or IOAM.
+func (s *Stage) observeOthers(b *burst.Burst) {
 	o := s.observation
 	h := b.Link.Locator.Hops(o.Frame, o.Info)
 	o.IFA, o.Frame, o.Info = o.Frame, h.Frame, h.Info

@@ -11,8 +11,11 @@ import (
 // checksums are those that a source would leave: a valid checksum stays valid, a wrong one wrong,
 // a zero UDP checksum zero.
 func (s *Source) Insert(frame []byte, hops []Hop) ([]byte, error) {
-	if s.Marking == ByIFA {
+	switch s.Marking {
+	case ByIFA:
 		return s.IFA.insert(frame, hops)
+	case ByIOAM:
+		return s.IOAM.insert(frame, hops)
 	}
 	max := 255 // 8 bits of Length, which before 2.0 counts the shim
 	if s.Format != Format2 {

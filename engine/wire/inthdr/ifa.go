@@ -88,13 +88,16 @@ type asINT struct {
 	info  Info
 }
 
-// Hops returns the hops of a packet in the layout that Layout has: those of INT where they stand, those of IFA copied. It is
+// Hops returns the hops of a packet in the layout that Layout has: those of INT where they stand, those of IFA and IOAM copied. It is
 // valid until the next call.
 func (p *Locator) Hops(b []byte, i *Info) Hops {
-	if i.Format != FormatIFA {
-		return Hops{Frame: b, Info: i}
+	switch i.Format {
+	case FormatIFA:
+		return p.ifaHops(b, i)
+	case FormatIOAM:
+		return p.ioamHops(b, i)
 	}
-	return p.ifaHops(b, i)
+	return Hops{Frame: b, Info: i}
 }
 
 //go:noinline

@@ -24,6 +24,7 @@ const (
 	ByVXLANGPE
 	ByGeneve
 	ByIFA
+	ByIOAM
 )
 
 // Edit is a change to a packet besides the usual ones when INT is removed, or a part that stays.
@@ -55,14 +56,14 @@ type Info struct {
 	Removed    uint16 // bytes of [Start,End) that go: all of them, but for Geneve options between those of INT
 	Size       uint16 // bytes of the packet without INT, from the Ethernet header to the end of IP
 	Shim       uint16
-	Second     uint16 // IFA: [Start,Start+4) and [Second,End) go, and what stands between them stays
+	Second     uint16 // IFA: [Start,Start+4) and [Second,End) go, and what stands between them stays. IOAM: the sequence number, of HopML bytes
 	Orig       uint16 // original UDP destination port (NPT 1) or IP protocol (NPT 2, IFA)
 	Next       uint16 // next protocol of the last shim: EtherType (GRE) or that of VXLAN-GPE
 	DSCP       uint8  // what the packet leaves with: restored, cleared of the mark, or as it is
 
 	Discard, HopExceeded, MTUExceeded bool // D, E, M; a copy that ends here is discarded, too
 
-	Copy     bool  // IFA: a copy of a packet, which ends here: no packet of its flow
+	Copy     bool  // IFA: a copy of a packet, IOAM: a probe, which ends here: no packet of its flow
 	GNS, LNS uint8 // IFA: its namespaces; LNS is that of the hop without a layout
 
 	HopML, RemainingHops            uint8
@@ -72,6 +73,8 @@ type Info struct {
 	SourceLen       uint16 // source-only metadata behind the stack, source-inserted metadata of MX
 	HopLen, Hops    uint16 // bytes per hop, and how many hops
 	QueueAt, TxAt   uint8  // where a hop of a Common packet has OccupancyAt and its utilization; 0: nowhere
+
+	Options uint64 // IOAM: those of the extension headers that go, bit 0 the first; padding is not counted
 }
 
 // Classify sets i.Common, i.QueueAt and i.TxAt.
@@ -96,6 +99,7 @@ const (
 	Format2016                // "In-band Network Telemetry (INT)", June 2016
 	FormatGEANT               // INT 1.0 as GEANT's P4 programs write it: timestamps of 64 bits, both level-2 interfaces in 4 bytes
 	FormatIFA                 // IFA 2.0: hops that Locator.Hops shows as those of INT 2.x
+	FormatIOAM                // IOAM: the same of its nodes
 )
 
 // HeaderLen is the length of an INT-MD header, from its version to where the stack begins.
@@ -123,16 +127,17 @@ const (
 	Destination Type = 2
 	MX          Type = 3
 	IFA         Type = 4 // no type of INT: a packet with IFA
-	NumTypes         = 5
+	IOAM        Type = 5 // the same with IOAM
+	NumTypes         = 6
 )
 
-var types = [NumTypes]string{MD: "md", Destination: "destination", MX: "mx", IFA: "ifa"}
+var types = [NumTypes]string{MD: "md", Destination: "destination", MX: "mx", IFA: "ifa", IOAM: "ioam"}
 
 // Known reports whether there are packets of type t.
 func (t Type) Known() bool { return t >= MD && t < NumTypes }
 
 // HasHops reports whether nodes add their metadata to packets of type t.
-func (t Type) HasHops() bool { return t == MD || t == IFA }
+func (t Type) HasHops() bool { return t == MD || t >= IFA }
 
 // String returns the value of the type label.
 func (t Type) String() string {

@@ -80,7 +80,7 @@ func (p *Locator) LocateInside(b []byte, l *packet.Layers, i *Info, o *Outers) R
 // the bytes of the packet as it came.
 func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
 	switch i.Marking {
-	case ByGRE, ByVXLANGPE, ByGeneve, ByIFA:
+	case ByGRE, ByVXLANGPE, ByGeneve, ByIFA, ByIOAM:
 		return true
 	}
 	switch i.NPT {
@@ -101,7 +101,7 @@ func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
 
 // LeavesOther reports whether the outermost layers of a packet that had i may be marked as INT again, not only those inside.
 func (p *Locator) LeavesOther(i *Info) bool {
-	return i.Marking == ByGRE && i.Inserted || i.Marking == ByIFA || i.NPT == 2 && p.ifa != nil && p.ifa.Takes(uint8(i.Orig))
+	return i.Marking == ByGRE && i.Inserted || i.Marking >= ByIFA || i.NPT == 2 && p.ifa != nil && p.ifa.Takes(uint8(i.Orig))
 }
 
 // Tunnel reports whether there is a packet inside of the one that l describes.

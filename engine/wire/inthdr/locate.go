@@ -40,6 +40,11 @@ func (p *Locator) locateFragment(b []byte, l *packet.Layers, i *Info) Result {
 }
 
 func (p *Locator) locate(b []byte, l *packet.Layers, i *Info) Result {
+	if p.ioam != nil && l.IPVersion == 6 && l.L4 > l.L3+packet.IPv6Len {
+		if r := p.locateIOAM(b, l, i); r != NotINT {
+			return r
+		}
+	}
 	if l.Payload == 0 {
 		if l.Proto == packet.ProtoGRE && p.byGRE {
 			return p.locateGRE(b, l, i)

@@ -5,6 +5,7 @@ package inthdr
 
 import (
 	"intsink/engine/wire/ifa"
+	"intsink/engine/wire/ioam"
 	"intsink/engine/wire/packet"
 	"intsink/internal/ranges"
 )
@@ -21,6 +22,7 @@ type Config struct {
 	VXLANGPE      *VXLANGPE
 	Geneve        *Geneve
 	IFA           *ifa.Config
+	IOAM          *ioam.Config
 	Version2      bool           // INT 2.x is taken
 	Version1      bool           // INT 1.0 is taken
 	Version0      bool           // the June 2016 format is taken
@@ -96,6 +98,7 @@ type Locator struct {
 	geneve                  Geneve
 	tunnels                 packet.TunnelPorts
 	ifa                     *ifa.Config
+	ioam                    *ioam.Config
 	asINT                   *asINT
 	probePorts              []PortRange
 	domains                 []Domain
@@ -115,8 +118,8 @@ func NewLocator(c Config) *Locator {
 		tunnels: c.TunnelPorts(), only: c.Only,
 	}
 	p.setReading(&c)
-	if c.IFA != nil {
-		p.ifa, p.asINT = c.IFA, new(asINT)
+	if p.ifa, p.ioam = c.IFA, c.IOAM; p.ifa != nil || p.ioam != nil {
+		p.asINT = new(asINT)
 	}
 	if c.GREProtocol != nil {
 		p.byGRE, p.greProtocol = true, *c.GREProtocol
@@ -165,7 +168,7 @@ func (p *Locator) setReading(c *Config) {
 func (p *Locator) TunnelPorts() *packet.TunnelPorts { return &p.tunnels }
 
 // takes reports whether INT of type t is taken.
-func (p *Locator) takes(t Type) bool { return t.Known() && t != IFA && !p.ignored[t] }
+func (p *Locator) takes(t Type) bool { return t.Known() && t < IFA && !p.ignored[t] }
 
 // Layout returns the layout of one hop of i, remembered where possible. It is
 // valid until the next call.
@@ -202,6 +205,7 @@ type Marks struct {
 	ProbePorts bool   // it is looked for on some ports only
 	Counted    int    // words of a shim that its Length counts
 	Ports      [4]uint16
+	IOAM       bool  // extension headers of IPv6 may have it
 	Only       *Only // nil: every packet may carry INT
 }
 
@@ -215,7 +219,7 @@ const (
 
 // Marks returns the marks of p.
 func (p *Locator) Marks() Marks {
-	m := Marks{DSCPs: p.dscps.marked, Probe: p.byProbe, ProbePorts: len(p.probePorts) > 0, Counted: p.counted, Only: p.only}
+	m := Marks{DSCPs: p.dscps.marked, Probe: p.byProbe, ProbePorts: len(p.probePorts) > 0, Counted: p.counted, IOAM: p.ioam != nil, Only: p.only}
 	m.Ports = [4]uint16{VXLANPort: packet.PortVXLAN, GPEPort: p.tunnels.GPE, GenevePort: p.tunnels.Geneve, OwnPort: p.port}
 	if !p.byPort {
 		m.Ports[OwnPort] = packet.PortVXLAN

@@ -39,6 +39,8 @@ func stripLayers(b []byte, l *packet.Layers, i *inthdr.Info) int {
 		return stripTunnel(b, l, i)
 	case inthdr.ByIFA:
 		return stripIFA(b, l, i)
+	case inthdr.ByIOAM:
+		return stripIOAM(b, l, i)
 	}
 	return stripL4(b, l, i)
 }

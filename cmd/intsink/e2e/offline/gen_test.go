@@ -18,6 +18,7 @@ const (
 	byGPE    = `vxlan_gpe = { port = 4790, next_protocol = 130 }`
 	byGeneve = `geneve = { port = 6081, option_class = 259 }`
 	byIFA    = "ifa {\n    protocol = 253\n    copies = \"strip\"\n  }"
+	byIOAM   = "ioam {\n    namespace = 123\n  }"
 	version1 = "\n  versions = [\"1\"]"
 	version0 = "\n  versions = [\"0\"]"
 )
@@ -74,6 +75,8 @@ var gens = []struct{ flags, marking, kind string }{
 	{"--encap ifa", byIFA, "ifa"},
 	{"--encap ifa --proto tcp --ipv6 --tunnel vxlan", byIFA, "ifa"},
 	{"--encap ifa-copy", byIFA, "ifa"},
+	{"--encap ioam --ipv6 --hops 12", byIOAM, "ioam"},
+	{"--encap ioam --ipv6 --proto tcp --tunnel vxlan --timestamps", byIOAM, "ioam"},
 	{"--encap geneve --then-destination --ipv6", byGeneve, "md"},
 	{"--encap geneve --type mx", byGeneve, "mx"},
 	{"--encap geneve --type destination", byGeneve, "destination"},
@@ -140,7 +143,9 @@ func TestPlainPacketsOfTunnels(t *testing.T) {
 // TestFlagsThatContradict: usage errors, one line each, that say what to do.
 func TestFlagsThatContradict(t *testing.T) {
 	for flags, want := range map[string]string{
-		"--encap mpls":                             `udp, udp-new, dscp, probe, gre, gre-inserted, vxlan-gpe, vxlan, geneve, ifa or ifa-copy`,
+		"--encap mpls": `udp, udp-new, dscp, probe, gre, gre-inserted, vxlan-gpe, vxlan, geneve, ifa, ifa-copy or ioam`,
+		"--encap ioam": `needs --ipv6`,
+		"--encap ioam --ipv6 --hops 11 --timestamps": `0 to 10`,
 		"--type mdx":                               `md, mx or destination`,
 		"--format 3":                               `2, 1 or 2016`,
 		"--tunnel mpls":                            `none, vxlan, gre, geneve or ipip`,
@@ -154,7 +159,7 @@ func TestFlagsThatContradict(t *testing.T) {
 		"--type destination --path-change-every 5": `need --type md`,
 		"--type destination --then-destination":    `--type md or mx`,
 		"--encap dscp --then-destination":          `use --encap udp, udp-new, gre, gre-inserted, vxlan-gpe, vxlan or geneve`,
-		"--encap geneve --tunnel vxlan":            `use --encap udp, udp-new, dscp, probe, ifa or ifa-copy`,
+		"--encap geneve --tunnel vxlan":            `use --encap udp, udp-new, dscp, probe, ifa, ifa-copy or ioam`,
 		"--tunnel geneve --udp-port 6081":          `use another`,
 		"--size 100 --tunnel vxlan":                `are 168 bytes: ask for that or more`,
 		"--size 70000":                             `at most 65535`,

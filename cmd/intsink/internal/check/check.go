@@ -209,6 +209,11 @@ func markings(c *conf.INT) []string {
 			add("IFA by IP protocol %d, copies %s", p, map[conf.CopyPolicy]string{conf.DropCopies: "read and dropped", conf.StripCopies: "forwarded"}[x.Copies])
 		}
 	}
+	if x := c.IOAM; x != nil {
+		for _, n := range x.Namespace {
+			add("IOAM of namespace %d in IPv6", n)
+		}
+	}
 	if c.Match != nil {
 		for _, r := range c.Match.VLAN {
 			add("in VLAN %s only", r)

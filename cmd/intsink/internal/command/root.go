@@ -62,7 +62,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 	root.AddCommand(cli.NewManCommand(root))
 	cli.Complete(root, map[string][]string{
 		"sort":  {"packets", "bytes", "last_seen", "latency", "hop_latency", "lost"},
-		"encap": {"udp", "udp-new", "dscp", "probe", "gre", "gre-inserted", "vxlan-gpe", "vxlan", "geneve", "ifa", "ifa-copy"},
+		"encap": {"udp", "udp-new", "dscp", "probe", "gre", "gre-inserted", "vxlan-gpe", "vxlan", "geneve", "ifa", "ifa-copy", "ioam"},
 		"proto": {"udp", "tcp"},
 		"type":  {"md", "mx", "destination"},
 	})

@@ -69,6 +69,10 @@ var Encapsulations = []Encapsulation{
 		Name: "ifa-copy", Help: "the same in copies of packets (I = 0); with --live each packet goes beside its copy",
 		marking: intgen.ByIFA, inserted: true, formats: []string{"2"}, inTunnel: true,
 	},
+	{
+		Name: "ioam", Help: "no INT, but IOAM of namespace 123 in hop-by-hop options, a pre-allocated trace; with --ipv6; up to 10 hops with --timestamps",
+		marking: intgen.ByIOAM, formats: []string{"2"}, inTunnel: true,
+	},
 }
 
 // maxGeneveHops of 20 bytes and the INT-MD header fit the 124 bytes of an option, or
@@ -84,6 +88,15 @@ func (f *Flags) maxGeneveHops() int {
 	}
 	return maxGeneveHops
 }
+
+// Types of traces: hop limit and node id, interfaces, transit delay and queue depth; with both parts of the time.
+const (
+	ioamType        = 0xca0000
+	stampedIOAMType = 0xfa0000
+)
+
+// maxStampedIOAMHops of 24 bytes fit into an option.
+const maxStampedIOAMHops = 10
 
 // destinationWords is the length of the Destination headers of gen, which no
 // specification gives a format.
@@ -155,6 +168,20 @@ func (f *Flags) checkINT() error {
 	case e.marking == intgen.ByGeneve && f.hops > f.maxGeneveHops():
 		return fmt.Errorf("--hops %d with --encap geneve: must be 0 to %d, an option holds no more", f.hops, f.maxGeneveHops())
 	}
+	if e.marking == intgen.ByIOAM {
+		return f.checkIOAM(e)
+	}
+	return f.checkTunnel(e)
+}
+
+// checkIOAM: extension headers are those of IPv6, and an option has 255 bytes at most.
+func (f *Flags) checkIOAM(e *Encapsulation) error {
+	switch {
+	case !f.ipv6:
+		return errors.New("--encap ioam needs --ipv6: IOAM stands in its extension headers")
+	case f.timestamps && f.hops > maxStampedIOAMHops:
+		return fmt.Errorf("--hops %d with --encap ioam --timestamps: must be 0 to %d, an option holds no more", f.hops, maxStampedIOAMHops)
+	}
 	return f.checkTunnel(e)
 }
 
@@ -164,7 +191,7 @@ func (f *Flags) checkType(e *Encapsulation) error {
 	switch {
 	case !known:
 		return fmt.Errorf("--type %q: must be md, mx or destination", f.kind)
-	case f.kind != "md" && e.marking == intgen.ByIFA:
+	case f.kind != "md" && e.marking >= intgen.ByIFA:
 		return fmt.Errorf("--type %s is one of INT: --encap %s has none", f.kind, e.Name)
 	case f.kind != "md" && f.Given("hops"):
 		return fmt.Errorf("--hops needs --type md: headers of type %s carry no metadata of hops", f.kind)
@@ -212,6 +239,9 @@ func (f *Flags) source() (*intgen.Source, error) {
 		Bitmap: f.bitmap(), MaxHops: 12 + f.hops,
 		GREInserted: e.marking == intgen.ByGRE && e.inserted,
 		FromVXLAN:   e.marking == intgen.ByVXLANGPE && e.inserted,
+	}
+	if s.IOAM.Type = ioamType; f.timestamps {
+		s.IOAM.Type = stampedIOAMType
 	}
 	s.IFA.Copy = e.marking == intgen.ByIFA && e.inserted
 	s.OuterSrc, s.OuterDst = tunnelAddrs(0, f.ipv6)

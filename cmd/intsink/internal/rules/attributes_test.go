@@ -55,6 +55,7 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[conf.Role]():            conf.SequenceRole,
 	reflect.TypeFor[conf.TimestampEpoch]():  conf.NoEpoch,
 	reflect.TypeFor[conf.CopyPolicy]():      conf.StripCopies,
+	reflect.TypeFor[conf.IOAMClock]():       conf.NTPClock,
 	reflect.TypeFor[conf.IFAField]():        conf.IFAField{Name: "device_id", Bits: 32},
 }
 
@@ -62,7 +63,7 @@ var others = map[reflect.Type]any{
 var named = map[string]any{
 	"Watch.Name": "other", "Watch.Events": []string{"loss"}, "Watch.Collectors": []string{"six"},
 	"INT.Versions": []string{"1"}, "INT.Types": []string{"mx"}, "Watch.Match.Link": []string{"edge"}, "Watch.Match.Port": []string{"host"},
-	"INT.IFA.Hops.Name": "other",
+	"INT.IFA.Hops.Name": "other", "INT.IOAM.FlowSequence": true,
 }
 
 // without are attributes without an effect of their own: profile sets the others while a file
@@ -174,6 +175,9 @@ int {
       lns    = 2
       fields = ["lns:4", "device_id:20", "ttl:8", "residence_time:32"]
     }
+  }
+  ioam {
+    namespace = 123
   }
   domain "d" {
     id = 7

@@ -1,0 +1,20 @@
+port "a" { device = "net_null0,no-rx=1" }
+port "b" { device = "net_null1,no-rx=1" }
+link "edge" {
+  network = "a"
+  host    = "b"
+  int {
+    ioam {
+      namespace     = [0, 123]
+      clock         = "ptp"
+      flow_sequence = true
+    }
+  }
+}
+int {
+  ioam {
+    namespace = 123
+  }
+}
+watch "all" {}
+collector "primary" { address = "192.0.2.10:8555" }

@@ -1,0 +1,76 @@
+// Finds IOAM in the extension headers of IPv6, and shows its nodes as hops of INT-MD.
+
+package inthdr
+
+import (
+	"intsink/engine/wire/ioam"
+	"intsink/engine/wire/packet"
+)
+
+// ioamReasons are what package ioam finds wrong, as it is counted.
+var ioamReasons = [...]Reason{
+	ioam.OK: ReasonNone, ioam.Options: ReasonIOAMOptions, ioam.Authenticated: ReasonIOAMAuthenticated, ioam.Fragment: ReasonFragment,
+	ioam.Length: ReasonIOAMLength, ioam.Remaining: ReasonIOAMRemaining, ioam.Snapshot: ReasonIOAMSnapshot, ioam.Stack: ReasonStack,
+	ioam.EdgeToEdge: ReasonIOAMEdge,
+}
+
+// locateIOAM finds IOAM of the configured namespaces in an IPv6 packet with extension headers.
+//
+//go:noinline
+func (p *Locator) locateIOAM(b []byte, l *packet.Layers, i *Info) Result {
+	var f ioam.Found
+	problem := p.ioam.Find(b, l, &f)
+	switch problem {
+	case ioam.None:
+		return NotINT
+	case ioam.NeedMore:
+		return NeedMore
+	}
+	*i = Info{}
+	i.Marking, i.Type, i.Format, i.DSCP, i.Shim = ByIOAM, IOAM, FormatIOAM, l.DSCP, l.L3+packet.IPv6Len
+	i.Reason = ioamReasons[problem]
+	if !problem.Out() {
+		return Unsound
+	}
+	i.Start, i.End, i.Shim, i.Removed, i.Options = f.Start, f.End, f.Option, f.Removed, f.Gone
+	i.MTUExceeded, i.Copy, i.Discard = f.Trace.Overflow, f.Trace.Active, f.Trace.Active
+	i.Bitmap, i.Stack, i.StackLen = f.Trace.Bitmap(), f.Trace.Stack, f.Trace.Bytes
+	i.Second, i.HopML = f.Number, f.NumberLen
+	if problem == ioam.OK {
+		i.Hops = f.Trace.Hops
+	}
+	if i.Hops == 0 {
+		i.Stack, i.StackLen = f.Option, 0
+	}
+	return Sound
+}
+
+// ioamNodes opens the trace of a packet with IOAM, of which b has the first bytes.
+func (p *Locator) ioamNodes(b []byte, i *Info) (n ioam.Nodes) {
+	if p.ioam == nil || i.Hops == 0 || int(i.Stack)+int(i.StackLen) > len(b) {
+		return n
+	}
+	return ioam.Open(b, i.Shim, i.Stack, i.StackLen)
+}
+
+//go:noinline
+func (p *Locator) ioamHops(b []byte, i *Info) Hops {
+	out := p.asINT
+	h := Hops{Frame: out.frame[:], Info: &out.info}
+	out.info = *i
+	n, nodes, hopLen := 0, p.ioamNodes(b, i), int(p.Layout(i).HopLen)
+	for v := (ioam.Values{}); nodes.Next(p.ioam.Clock, &v); n++ {
+		v.Put(out.frame[n*hopLen:], i.Bitmap)
+	}
+	out.info.Stack, out.info.StackLen, out.info.HopLen, out.info.Hops = 0, uint16(n*hopLen), uint16(hopLen), uint16(n)
+	return h
+}
+
+// ioamSource is the hop limit that the packet came to its first node with; false where that did not tell.
+func (p *Locator) ioamSource(b []byte, i *Info) (hopLimit uint8, told bool) {
+	var v ioam.Values
+	for nodes := p.ioamNodes(b, i); nodes.Next(p.ioam.Clock, &v); {
+		told = v.HasHopLimit && v.HopLimit < 255
+	}
+	return v.HopLimit + 1, told // each writes what it sends the packet on with
+}

@@ -1,0 +1,63 @@
+package record
+
+import (
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/ioam"
+	"intsink/engine/wire/report/reporttest"
+)
+
+// linuxHex is an IPv6 packet whose trace two routers of Linux filled.
+var linuxHex = `60000000 005d 00 3e db010000000000000000000000000001 db030000000000000000000000000002
+	11090100 314a0000 007b2008 f0000000` + strings.Repeat("00", 32) + `
+	3e000066 00150016 6b0a9fb8 000c60e4 3f000065 000b000c 6b0a9fb8 000c60d7 0fa01389 000d0000 68656c6c6f`
+
+// inReport is a report packet with one report of an IPv6 packet.
+func inReport(packet []byte) string {
+	n := len(packet)
+	return groupHex + `05` + hex.EncodeToString([]byte{byte((n + 3) / 4)}) + `0020` + hex.EncodeToString(packet) + strings.Repeat("00", -n&3)
+}
+
+// TestIOAM: nodes are hops, the oldest first, with their times; a segment takes the time between two arrivals.
+func TestIOAM(t *testing.T) {
+	packet := reporttest.Hex(t, linuxHex)
+	want := `"source":"db01::1","destination":"db03::2","source_port":4000,"destination_port":5001,"protocol":17,"dscp":0`
+	hops := `"hops":[{"node_id":101,"ingress":11,"egress":12,"ingress_time":"2026-11-28T09:32:40.811223000Z","egress_time":"2026-11-28T09:32:40.811223000Z"},` +
+		`{"node_id":102,"ingress":21,"egress":22,"ingress_time":"2026-11-28T09:32:40.811236000Z","egress_time":"2026-11-28T09:32:40.811236000Z"}]`
+	got, err := lines(t, NewDecoder(Options{}), reporttest.Hex(t, inReport(packet)))
+	if err != nil || !strings.Contains(got[0], want) || !strings.Contains(got[0], hops) || !strings.Contains(got[0], `"hop_count":2`) || strings.Contains(got[0], "malformed") {
+		t.Errorf("%v\n%s", err, got)
+	}
+	if !strings.Contains(got[0], `13000`) || !strings.Contains(got[0], `"path"`) {
+		t.Errorf("no segment, or no path: %s", got)
+	}
+	foreign := NewDecoder(Options{INT: []inthdr.Config{{IOAM: &ioam.Config{Namespaces: []uint16{7}}}}})
+	if got, err = lines(t, foreign, reporttest.Hex(t, inReport(packet))); err != nil || strings.Contains(got[0], "hop") || !strings.Contains(got[0], want) {
+		t.Errorf("of another namespace: %v\n%s", err, got)
+	}
+	packet[40+4+4+2] ^= 8 // the node length
+	if got, err = lines(t, NewDecoder(Options{}), reporttest.Hex(t, inReport(packet))); err != nil || !strings.Contains(got[0], `"ioam_length"`) || !strings.Contains(got[0], want) {
+		t.Errorf("another node length: %v\n%s", err, got)
+	}
+}
+
+// TestIOAMCut: a report that is cut anywhere says what it shows, and invents nothing.
+func TestIOAMCut(t *testing.T) {
+	packet, d := reporttest.Hex(t, linuxHex), NewDecoder(Options{})
+	for n := range packet {
+		if n++; n%4 != 0 {
+			continue
+		}
+		count, err := d.Records(reporttest.Hex(t, inReport(packet[:n])), &testOrigin, func(r *Record) {
+			if whole := n >= 40+80; len(r.Hops) != 0 != whole || whole && len(r.Hops) != 2 || r.Has(KnownPath) != whole || r.Has(KnownPorts) != (n >= 124) {
+				t.Errorf("%d bytes: %d hops, known %b", n, len(r.Hops), r.Known)
+			}
+		})
+		if count != 1 || err != nil {
+			t.Errorf("%d bytes: %d records, %v", n, count, err)
+		}
+	}
+}
