@@ -21,7 +21,6 @@ import (
 	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
-	"intsink/engine/wire/ioam"
 	"intsink/flows"
 	"intsink/internal/rounds"
 )
@@ -87,7 +86,7 @@ func everyMarking() inthdr.Config {
 	return inthdr.Config{
 		UDPPort: &port, GREProtocol: &gre, VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82},
 		Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}, Version2: true, Domains: []inthdr.Domain{d},
-		IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}, IOAM: &ioam.Config{Namespaces: []uint16{123}, FlowSequence: true},
+		IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9},
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"intsink/engine/stage/tonetwork"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/ioam"
 	"intsink/engine/wire/report"
 	"intsink/exporters/record"
 	"intsink/exporters/record/recordtest"
@@ -96,6 +97,7 @@ func TestHostile(t *testing.T) {
 				} else if markings == 2 {
 					r.INT.DSCP = []inthdr.DSCP{{Value: 23, Mask: 63}}
 				}
+				r.INT.IOAM = &ioam.Config{Namespaces: []uint16{123}, FlowSequence: true}
 				if all[name](r); checked {
 					r.Verify = 1
 				}

@@ -104,7 +104,7 @@ CREATE TABLE IF NOT EXISTS int.reports
     max_hop Nullable(UInt32) CODEC(T64, LZ4),
     source_metadata String,
     flags Array(LowCardinality(String)),
-    int_type LowCardinality(String),           -- ifa, mx, destination; empty: INT-MD, or none
+    int_type LowCardinality(String),           -- ifa, ioam, mx, destination; empty: INT-MD, or none
     int_problem LowCardinality(String),        -- empty: none
     sink Tuple(
         ingress Nullable(UInt16),

@@ -49,6 +49,22 @@ func TestTextOfIFA(t *testing.T) {
 	}
 }
 
+// TestTextOfIOAM: a reported packet with IOAM, and a probe.
+func TestTextOfIOAM(t *testing.T) {
+	hops := []intgen.Hop{{NodeID: 8, Ingress: 3, Egress: 4, QueueOccupancy: 70, IngressTimestamp: 2e9}, {NodeID: 7, Ingress: 1, Egress: 2, IngressTimestamp: 1e9}}
+	for _, active := range []bool{false, true} {
+		s := intgen.Source{Marking: intgen.ByIOAM, IOAM: intgen.IOAM{Active: active, Type: 0xc20000}}
+		f, err := s.Insert(intgen.NthFlow(1, false, true).Frame(60, 1), hops)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := text(t, &report.Individual{RepType: report.INT, InType: report.Ethernet, Inner: f})
+		if !strings.Contains(got, "[node_id=7 ingress=1 egress=2 queue=0 occupancy=0] [node_id=8 ingress=3 egress=4 queue=0 occupancy=70]\n") {
+			t.Errorf("active %v: %s", active, got)
+		}
+	}
+}
+
 // TestTextNamesDropReasons: where JSON has drop_reason_name, so has text.
 func TestTextNamesDropReasons(t *testing.T) {
 	for code, want := range map[byte]string{60: "\n  drop_reason 60 acl_deny\n", 255: "\n  drop_reason 255 \n"} {

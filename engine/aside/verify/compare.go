@@ -39,8 +39,11 @@ func (a *Aside) begin(b *burst.Burst, j uint8) {
 		x.l3[d], x.v6[d] = l.L3, l.IPVersion == 6
 		x.was = worse(x.was, layerState(m, l))
 	}
-	if h.Marking == inthdr.ByIFA { // stands between IP and L4
-		x.was = worse(x.was, checksum.OfIFA(m, &b.Layers[i], h))
+	switch l := &b.Layers[i]; {
+	case h.Marking == inthdr.ByIFA: // stands between IP and L4
+		x.was = worse(x.was, checksum.OfIFA(m, l, h))
+	case h.Marking == inthdr.ByIOAM && l.Payload != 0 && l.Fragment == packet.NotFragment: // likewise, with a length that does not count it
+		x.was = worse(x.was, checksum.Of(m, l))
 	}
 	a.n++
 }
