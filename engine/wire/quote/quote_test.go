@@ -10,6 +10,7 @@ import (
 	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/ioam"
 	"intsink/engine/wire/packet"
 	"intsink/engine/wire/quote"
 	"intsink/internal/checksum"
@@ -24,6 +25,7 @@ func quoter(m intgen.Marking, before bool) *quote.Quoter {
 		intgen.ByGRE: {GREProtocol: &gre}, intgen.ByVXLANGPE: {VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82}},
 		intgen.ByGeneve: {Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}},
 		intgen.ByIFA:    {IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}},
+		intgen.ByIOAM:   {IOAM: &ioam.Config{Namespaces: []uint16{123}}},
 	}[m]
 	c.Version2, c.BeforeOptions, c.Cut = true, before, true
 	return &quote.Quoter{Locator: inthdr.NewLocator(c)}
@@ -201,6 +203,29 @@ func TestGolden(t *testing.T) {
 	in[28] = 0xf4 // a type that does not exist
 	if _, r := restore(t, quoter(intgen.ByPort, false), wrap(4, 11, 0, 0, in, false)); r != quote.Malformed {
 		t.Errorf("result %d of unsound INT", r)
+	}
+}
+
+// TestRestoreUndoesIOAM: errors that quote whole packets with IOAM quote them as they were sent.
+func TestRestoreUndoesIOAM(t *testing.T) {
+	r, restored := rand.New(rand.NewPCG(61, 3)), 0
+	q := quoter(intgen.ByIOAM, false)
+	for range 5000 {
+		orig, s, hops := intgen.RandomIOAM(r)
+		marked, err := s.Insert(orig, hops)
+		var was, is packet.Layers
+		if err != nil || packet.Parse(orig, len(orig), &was) != packet.OK || packet.Parse(marked, len(marked), &is) != packet.OK {
+			continue
+		}
+		sent, seen := orig[was.L3:was.End], marked[is.L3:is.End]
+		want := wrap(6, 2, 0, uint16(9000-len(seen)+len(sent)), sent, false)
+		if got, result := restore(t, q, wrap(6, 2, 0, 9000, seen, false)); result != quote.Restored || !bytes.Equal(got, want) {
+			t.Fatalf("%v: %x\nbecame %x\nwant   %x", result, seen, got, want)
+		}
+		restored++
+	}
+	if restored < 2000 {
+		t.Errorf("only %d quotes", restored)
 	}
 }
 

@@ -127,7 +127,7 @@ func ofLink(l *status.Link) (all []Sign) {
 			})
 		}
 	}
-	sound := l.INT["md"] + l.INT["mx"] + l.INT["destination"] + l.INT["ifa"]
+	sound := l.INT["md"] + l.INT["mx"] + l.INT["destination"] + l.INT["ifa"] + l.INT["ioam"]
 	for _, reason := range sorted(l.Malformed) {
 		if reason == "too_deep" || reason == "fragment" {
 			continue // packets that are sound; whether INT is in them is not known
