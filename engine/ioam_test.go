@@ -7,6 +7,7 @@ import (
 	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/fast"
+	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/ioam"
@@ -172,5 +173,21 @@ func TestJumbogramsWithIOAM(t *testing.T) {
 	b.send(frame)
 	if n := b.Snapshot().Links[0].Malformed[inthdr.ReasonTruncated]; n != 1 || !bytes.Equal(b.host.TX[0], frame) {
 		t.Errorf("%d are counted; %x", n, b.host.TX[0])
+	}
+}
+
+// TestIOAMByDevice: a watch takes flows by the nodes of their IOAM.
+func TestIOAMByDevice(t *testing.T) {
+	b := newIOAMBed(t, func(r *Rules) { r.Watches[0].Match.Device = []uint64{2} })
+	for _, x := range []struct {
+		node  uint32
+		watch uint8
+	}{{2, 0}, {7, watch.None}, {2, 0}} {
+		frame := withIOAM(t, plain6(1, 0), func(_ *intgen.IOAM, hops []intgen.Hop) { hops[1].NodeID = x.node })
+		b.send(frame, frame)
+		b.send(frame)
+		if f := b.flows()[0]; f.Watch != x.watch {
+			t.Errorf("node %d: watch %d, want %d", x.node, f.Watch, x.watch)
+		}
 	}
 }

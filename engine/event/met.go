@@ -64,8 +64,8 @@ func (d *Detector) Meet(now int64, f *flows.Flow, size int, o *Observation, hops
 
 // ecn is the packet's ECN field.
 func (o *Observation) ecn() uint8 {
-	if o.Info != nil && o.Info.Format == inthdr.FormatIFA {
-		return packet.ECN(o.IFA)
+	if o.Info != nil && o.Info.Format >= inthdr.FormatIFA {
+		return packet.ECN(o.Own)
 	}
 	return packet.ECN(o.Frame)
 }

@@ -64,18 +64,18 @@ func TestEpisodeIsRecorded(t *testing.T) {
 }
 
 // TestMarksAreCounted: an episode has how many of its packets a queue could mark, and how many one has, by the outermost IP header;
-// of a packet with IFA that is not where its hops stand.
+// of a packet with IFA or IOAM that is not where its hops stand.
 func TestMarksAreCounted(t *testing.T) {
 	d := New([]Policy{watching(Congestion)}, 1)
 	defer d.Close()
 	f := crossingFlow(1)
 	for i, tos := range []byte{0, 1, 2, 3, 0xff, 0xfc} {
-		for _, ifa := range []bool{false, true} {
+		for _, format := range []inthdr.Format{inthdr.Format2, inthdr.FormatIFA, inthdr.FormatIOAM} {
 			ip := append(make([]byte, 12), 8, 0, 0x45, tos)
 			o, q := d.Observation(), queued(9000, 700)
 			*o = *q
-			if ifa {
-				o.Info.Format, o.IFA = inthdr.FormatIFA, ip
+			if format != inthdr.Format2 {
+				o.Info.Format, o.Own = format, ip
 			} else {
 				stack := o.Info.Stack
 				o.Info.Stack, o.Frame = uint16(len(ip)), append(ip, o.Frame[stack:]...)
@@ -84,8 +84,8 @@ func TestMarksAreCounted(t *testing.T) {
 		}
 	}
 	open := d.Episodes().Open()
-	if len(open) != 1 || open[0].Packets != 12 || open[0].Capable != 8 || open[0].Marked != 4 {
-		t.Errorf("%d open; %d packets, %d could be marked, %d are; want 12, 8, 4", len(open), open[0].Packets, open[0].Capable, open[0].Marked)
+	if len(open) != 1 || open[0].Packets != 18 || open[0].Capable != 12 || open[0].Marked != 6 {
+		t.Errorf("%d open; %d packets, %d could be marked, %d are; want 18, 12, 6", len(open), open[0].Packets, open[0].Capable, open[0].Marked)
 	}
 }
 
