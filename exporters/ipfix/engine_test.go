@@ -114,7 +114,7 @@ func TestNfdump(t *testing.T) {
 		if i%3 == 2 {
 			src, dst = "2001:db8::1", "2001:db8::2"
 		}
-		want := []string{"6", src, fmt.Sprint(i + 1), dst, "443", "...A..S.", "184", "1", "1500"}
+		want := []string{"6", src, fmt.Sprint(i + 1), dst, "443", "...A..S.", "187", "1", "1500"} // tos: EF with the mark of ECN
 		if got := f[1:10]; strings.Join(got, "|") != strings.Join(want, "|") || !strings.HasPrefix(f[0], today) {
 			t.Fatalf("flow %d is %s, want %s", i, line, strings.Join(want, "|"))
 		}
