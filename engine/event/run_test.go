@@ -9,8 +9,8 @@ import (
 	"intsink/flows"
 )
 
-// meeters are two detectors of one sink, of which each meets the packets of a burst one after the other: alone has each packet be a
-// burst of its own.
+// meeters are the detectors of two workers of one sink. Meet gets the packets of a burst in their order; where alone is set, each
+// packet is a burst of its own, so that no run begins.
 type meeters struct {
 	all   [2]*Detector
 	alone bool
@@ -123,7 +123,7 @@ func (m *meeters) meet(worker int, now int64, f *flows.Flow, size int, o *Observ
 	before := *f
 	set := d.Meet(now, f, size, o, 1)
 	if !m.alone {
-		*f = before // the other one is told of the same flow
+		*f = before // the meeters that are alone get the same flow next: Meet has changed it
 	}
 	met, _ := d.Met()
 	x := meeting{set: set, edge: d.Edge, met: met}

@@ -302,8 +302,9 @@ static inline void finish(struct fast_state *s, uint32_t j, struct fast_policy *
 	}
 }
 
-// meets passes a packet of which no_event has compared all but links, and that crosses a queue that may be in an episode, as far as
-// it needs nothing else of the general path, as where a latency in the unit of its node may have wrapped.
+// meets passes a packet without the general path: no_event has compared all of it but links, and it crosses a queue that may be in
+// an episode. It returns false where the general path has to look, such as at links, sequence numbers, or latencies in another unit
+// than nanoseconds, which may have wrapped.
 static __attribute__((noinline)) bool meets(struct fast_state *s, uint32_t j)
 {
 	const struct fast_template *t = &s->templates[s->template[j]];

@@ -44,7 +44,7 @@ func TestIOAM(t *testing.T) {
 	}
 }
 
-// TestIOAMCut: a report that is cut anywhere says what it shows, and invents nothing.
+// TestIOAMCut: of a packet that is cut after n bytes, the record has hops only if the whole trace is there, ports only if they are.
 func TestIOAMCut(t *testing.T) {
 	packet, d := reporttest.Hex(t, linuxHex), NewDecoder(Options{})
 	for n := range packet {

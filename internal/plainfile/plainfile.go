@@ -106,8 +106,8 @@ func KeyPair(certificate, key string) (tls.Certificate, error) {
 	return tls.X509KeyPair(c, k)
 }
 
-// ClientTLS is what a client's TLS is made of: files, each of which may be left out, and the name of the server where it is
-// not that of its address.
+// ClientTLS names the files that a client's TLS is made of, "" for none, and the name that the server's certificate must have, ""
+// for the host of its address.
 type ClientTLS struct{ CA, Certificate, Key, ServerName string }
 
 // Config reads the files.

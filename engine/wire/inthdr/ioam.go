@@ -45,7 +45,7 @@ func (p *Locator) locateIOAM(b []byte, l *packet.Layers, i *Info) Result {
 	return Sound
 }
 
-// ioamNodes opens the trace of a packet with IOAM, of which b has the first bytes.
+// ioamNodes returns the nodes of the first trace in the packet that b begins; none, where the trace goes beyond b.
 func (p *Locator) ioamNodes(b []byte, i *Info) (n ioam.Nodes) {
 	if p.ioam == nil || i.Hops == 0 || int(i.Stack)+int(i.StackLen) > len(b) {
 		return n

@@ -13,7 +13,7 @@ import (
 // Clocks are what was judged of clocks.
 type Clocks struct {
 	Wrong    []clock.Verdict
-	Apart    []clock.Disagreement // neighbours that disagree, none of which is in Wrong
+	Apart    []clock.Disagreement // pairs of neighbours whose clocks disagree, where nothing tells which of both is wrong
 	Compared map[uint32]int       // with how many neighbours' each node's clock was, lately
 }
 

@@ -227,35 +227,6 @@ func (x *Network) well(nodes map[uint32]*slowNode, before map[uint32][]hop, now 
 	}
 }
 
-// Where so many of the nodes that packets pass are slow, what they have in common is, and one problem says so, until none has been for a
-// while, or fewer are for long. Where half as many are, and one more has become slow just now, it is waited for the others.
-const (
-	nearlyAll   = 0.8
-	fewNodes    = 4 // are no such part
-	growsFor    = 2 * time.Second
-	fewerForAll = 20 * time.Second
-)
-
-// atNearlyAll remembers when nearly all nodes had the same trouble last.
-type atNearlyAll struct{ last time.Time }
-
-// holds reports whether one problem says it for so many nodes, of those that packets pass.
-func (e *atNearlyAll) holds(nodes, of int, now time.Time) bool {
-	if of > 0 && float64(nodes) >= nearlyAll*float64(of) && nodes > fewNodes {
-		e.last = now
-	}
-	if nodes == 0 || now.Sub(e.last) > fewerForAll {
-		e.last = time.Time{}
-		return false
-	}
-	return true
-}
-
-// grow reports whether it is waited for more nodes to get it: last is when the last one did.
-func grow(nodes, of int, last int64, now time.Time) bool {
-	return nodes >= fewNodes && float64(nodes) >= nearlyAll/2*float64(of) && now.UnixNano()-last < int64(growsFor)
-}
-
 // slowEverywhere is the sign that nearly all nodes are slow; nil: they are not.
 func (x *Network) slowEverywhere(nodes map[uint32]*slowNode, used []usual.Sight, now time.Time) *problem.Sign {
 	of := passed(used, allCount)
@@ -283,9 +254,6 @@ func (x *Network) slowEverywhere(nodes map[uint32]*slowNode, used []usual.Sight,
 	}
 }
 
-// allCount has all nodes count.
-func allCount(uint32) bool { return true }
-
 // grows reports whether it is waited for more nodes to become slow.
 func grows(nodes map[uint32]*slowNode, used []usual.Sight, now time.Time) bool {
 	last := int64(0)
@@ -293,17 +261,6 @@ func grows(nodes map[uint32]*slowNode, used []usual.Sight, now time.Time) bool {
 		last = max(last, n.since)
 	}
 	return grow(len(nodes), passed(used, allCount), last, now)
-}
-
-// passed is how many nodes that count packets have passed lately.
-func passed(used []usual.Sight, counts func(uint32) bool) int {
-	seen := map[uint32]bool{}
-	for _, u := range used {
-		if id := hopOf(u.Key).node; counts(id) {
-			seen[id] = true
-		}
-	}
-	return len(seen)
 }
 
 // foundSlow is a slow node. Ways that are slow count, not how slow: that is what packets say.

@@ -58,7 +58,7 @@ func TestUnmarkedIsBounded(t *testing.T) {
 	}
 }
 
-// TestFlowsOfCopies: flows of which copies came and no packet, and flows of which packets came and no copy, are counted.
+// TestFlowsOfCopies: plan counts the flows that sent copies and no live packet, and those that sent live packets and no copy.
 func TestFlowsOfCopies(t *testing.T) {
 	u := NewUnmarked()
 	s := intgen.Source{Marking: intgen.ByIFA, IFA: intgen.IFA{Copy: true}}
