@@ -318,4 +318,5 @@ const (
 	fieldTLVs
 	fieldEpisodes
 	fieldINTType
+	fieldsEnd // behind the last
 )
