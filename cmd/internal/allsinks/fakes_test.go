@@ -116,8 +116,8 @@ func (x *network) get(path string) (status int, o object) {
 	return w.Code, o
 }
 
-// problem is the JSON of a problem.
-func problem(id int, kind, place, since, more string) string {
+// aProblem is the JSON of a problem.
+func aProblem(id int, kind, place, since, more string) string {
 	var parts []string
 	for _, p := range strings.Split(place, ", ") {
 		what, of, _ := strings.Cut(p, " ")

@@ -102,7 +102,7 @@ func TestWhoFillsItOverAllSinks(t *testing.T) {
 		return fmt.Sprintf(`, "evidence": {"episode": 4, "bytes": %d, "added_ns": 50, "full_ns": 7, "culprits": [%s]%s}`, bytes, culprits, more)
 	}
 	of := func(e string) string {
-		return problems(strings.Replace(problem(1, "queue_congested", "node 202, egress 2, queue 0", begin, ""), `, "evidence": {}`, e, 1))
+		return problems(strings.Replace(aProblem(1, "queue_congested", "node 202, egress 2, queue 0", begin, ""), `, "evidence": {}`, e, 1))
 	}
 	x.says(0, "/api/v1/problems", of(evidence(900, `{"host": "10.0.0.1", "bytes": 900, "share": 1}, {"flow": "a", "bytes": 90, "share": 0.1}`,
 		`, "hosts": [{"name": "10.0.0.1", "share": 1, "added_ns": 5}], "services": [{"name": "tcp/443", "share": 0.5, "added_ns": 5}], "now": [{"flow": "a", "bytes": 10, "share": 0.5}]`)))
@@ -189,7 +189,7 @@ func TestHostileSinks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newNetwork(t, 2)
-			x.says(0, "/api/v1/problems", problems(problem(1, "slow_hop", "node 202", begin, "")))
+			x.says(0, "/api/v1/problems", problems(aProblem(1, "slow_hop", "node 202", begin, "")))
 			lists := []string{"flows", "queues", "episodes", "paths", "changes"}
 			for _, path := range lists {
 				x.says(0, "/api/v1/"+path, `{"items": [], "totals": {}}`)
@@ -215,7 +215,7 @@ func TestHostileSinks(t *testing.T) {
 // TestTextsAreClean: what a sink says has no control characters, nor those that turn the direction of writing, and is bounded.
 func TestTextsAreClean(t *testing.T) {
 	x := newNetwork(t, 1)
-	x.says(0, "/api/v1/problems", problems(strings.Replace(problem(1, "slow_hop", "node 202", begin, ""), `"is wrong"`, `"\u001b[31mred\u202e\u0007`+strings.Repeat("x", 5000)+`"`, 1)))
+	x.says(0, "/api/v1/problems", problems(strings.Replace(aProblem(1, "slow_hop", "node 202", begin, ""), `"is wrong"`, `"\u001b[31mred\u202e\u0007`+strings.Repeat("x", 5000)+`"`, 1)))
 	_, o := x.get("/api/v1/problems")
 	what := text(objects(o, "items")[0], "what")
 	if !strings.HasPrefix(what, "?[31mred??x") || len(what) > maxText+10 {

@@ -29,11 +29,11 @@ func (x *network) stored(rows map[string]string) {
 func TestProblemsOfLastWeek(t *testing.T) {
 	x := newNetwork(t, 2)
 	old := func(id int, kind, place, since, until string) string {
-		p := strings.Replace(problem(id, kind, place, since, ""), `"until": null`, `"until": `+until, 1)
+		p := strings.Replace(aProblem(id, kind, place, since, ""), `"until": null`, `"until": `+until, 1)
 		began, _ := time.Parse(time.RFC3339, since)
 		return fmt.Sprintf(`{"node": 90001, "problem": %q, "began": %d, "heard": %d}`, p, began.UnixMilli(), began.Add(time.Hour).UnixMilli())
 	}
-	x.says(0, "/api/v1/problems", problems(problem(7, "slow_hop", "node 202", begin, "")))
+	x.says(0, "/api/v1/problems", problems(aProblem(7, "slow_hop", "node 202", begin, "")))
 	x.get("/api/v1/status")
 	rows := map[string]string{"`int`.problems FINAL": strings.Join([]string{
 		old(7, "slow_hop", "node 202", begin, "null"),

@@ -10,26 +10,19 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
-)
 
-// The kinds of problems that only the network's page has.
-const (
-	SinkAway  = "sink_away"
-	SinkClock = "sink_clock"
-	SinkTwice = "sink_twice"
+	"intsink/cmd/internal/problem"
 )
-
-// againWithin is how long after its end a problem may begin that is the one from before: as a sink has it.
-const againWithin = 5 * time.Minute
 
 // mostCulprits is how many a problem names at most, of each kind.
 const mostCulprits = 5
+
+// kinds are those that there may be: of any sink, and of the sinks themselves.
+var kinds = slices.Concat(problem.Kinds, problem.KindsOfSinks)
 
 // mostItems is how many problems an answer has at most.
 const mostItems = 2048
@@ -59,32 +52,32 @@ func keyOf(t *told) string {
 
 // problemList answers GET /api/v1/problems.
 func (s *Sinks) problemList(ctx context.Context, r *http.Request) (object, error) {
-	f, err := filterOf(r.URL.Query())
+	f, err := problem.ReadFilter(r.URL.Query(), mostItems, kinds)
 	if err != nil {
 		return nil, &refusal{http.StatusBadRequest, err.Error()}
 	}
-	if s.o.Past != nil && !f.since.IsZero() {
+	if s.o.Past != nil && !f.Since.IsZero() {
 		return s.problemsSince(ctx, &f)
 	}
 	all, err := s.allProblems(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return f.of(all), nil
+	return selected(&f, all), nil
 }
 
 // problemsSince has what the sinks have forgotten, too.
-func (s *Sinks) problemsSince(ctx context.Context, f *filter) (object, error) {
+func (s *Sinks) problemsSince(ctx context.Context, f *problem.Filter) (object, error) {
 	q, nodes, err := s.askProblems(ctx)
 	if err != nil {
 		return nil, err
 	}
-	past, missing := s.pastProblems(ctx, f.since, q.answers())
+	past, missing := s.pastProblems(ctx, f.Since, q.answers())
 	all := s.mergeProblems(q, nodes, past...)
 	if p := q.partial(); len(p) > 0 {
 		all["partial"] = p
 	}
-	return f.of(withoutPast(all, missing)), nil
+	return selected(f, withoutPast(all, missing)), nil
 }
 
 // allProblems is the answer without a filter.
@@ -314,15 +307,15 @@ func (s *Sinks) ofSink(r *reply) object {
 	var twin *twinError
 	switch {
 	case errors.As(r.err, &twin):
-		return ownProblem(SinkTwice, "error", r.sink, cleanText(r.err.Error()), "name each sink once in network.sinks; where these are two, one of them lies")
+		return ownProblem(problem.SinkTwice, r.sink, cleanText(r.err.Error()), "name each sink once in network.sinks; where these are two, one of them lies")
 	case r.err != nil:
-		return ownProblem(SinkAway, "error", r.sink, "does not answer: what leaves the network there is not on this page", "look whether it runs, and whether this machine reaches its http.listen: "+cleanText(r.err.Error()))
+		return ownProblem(problem.SinkAway, r.sink, "does not answer: what leaves the network there is not on this page", "look whether it runs, and whether this machine reaches its http.listen: "+cleanText(r.err.Error()))
 	case id.ahead.Abs() > 2*time.Second:
-		p := ownProblem(SinkClock, "warning", r.sink, fmt.Sprintf("its clock is %s this machine's; its times are shown by this machine's clock", ahead(id.ahead)), "set both clocks by one source (NTP, PTP)")
+		p := ownProblem(problem.SinkClock, r.sink, fmt.Sprintf("its clock is %s this machine's; its times are shown by this machine's clock", ahead(id.ahead)), "set both clocks by one source (NTP, PTP)")
 		p["value"], p["unit"] = whole(float64(id.ahead.Abs().Nanoseconds())), "ns"
 		return p
 	case claims != nil:
-		return ownProblem(SinkTwice, "error", r.sink, fmt.Sprintf("says that it is node %s, as sink %s does: their reports count as one sink's", id.node, claims.name), "give each sink a node { id } of its own")
+		return ownProblem(problem.SinkTwice, r.sink, fmt.Sprintf("says that it is node %s, as sink %s does: their reports count as one sink's", id.node, claims.name), "give each sink a node { id } of its own")
 	}
 	return nil
 }
@@ -334,9 +327,9 @@ func ahead(d time.Duration) string {
 	return fmt.Sprintf("%v ahead of", d.Round(time.Millisecond))
 }
 
-func ownProblem(kind, severity string, s *sink, what, todo string) object {
+func ownProblem(kind problem.Kind, s *sink, what, todo string) object {
 	return object{
-		"kind": kind, "severity": severity, "place": []any{place("sink", s.name)}, "what": what, "until": nil, "value": nil, "usual": nil,
+		"kind": string(kind), "severity": string(kind.Severity()), "place": []any{place("sink", s.name)}, "what": what, "until": nil, "value": nil, "usual": nil,
 		"evidence": object{"sinks": []any{object{"sink": s.name, "url": s.base + "/ui/"}}}, "todo": todo,
 	}
 }
@@ -362,59 +355,12 @@ func bit(b bool) int {
 	return 0
 }
 
-// filter is what a request wants of the list.
-type filter struct {
-	open  *bool
-	kinds []string
-	since time.Time
-	limit int
-}
-
-// filterOf reads the parameters, which are those of a sink.
-func filterOf(q url.Values) (f filter, err error) {
-	f.limit = mostItems
-	for name := range q {
-		v := q.Get(name)
-		switch name {
-		case "open":
-			f.open = new(v == "true")
-			if v != "true" && v != "false" {
-				return f, fmt.Errorf("open = %.40q: must be true or false", v)
-			}
-		case "kind":
-			f.kinds = strings.Split(v, ",")
-		case "since":
-			if f.since, err = time.Parse(time.RFC3339, v); err != nil {
-				return f, fmt.Errorf("since = %.40q: must be a time such as 2026-11-22T03:31:09Z", v)
-			}
-		case "limit":
-			if f.limit, err = strconv.Atoi(v); err != nil || f.limit < 1 || f.limit > mostItems {
-				return f, fmt.Errorf("limit = %.40q: must be 1 to %d", v, mostItems)
-			}
-		default:
-			return f, fmt.Errorf("parameter %.40q is not known; there is kind, limit, open, since", name)
-		}
-	}
-	return f, nil
-}
-
-// of is the answer with what the filter selects.
-func (f *filter) of(all object) object {
-	items, open, ended := []object{}, 0, 0
-	for _, p := range all["items"].([]object) {
-		x := spanOf(p, "since", "until")
-		now := x.to.IsZero()
-		if f.open != nil && *f.open != now || len(f.kinds) > 0 && !slices.Contains(f.kinds, text(p, "kind")) || !now && x.to.Before(f.since) {
-			continue
-		}
-		if open += bit(now); !now {
-			ended++
-		}
-		if len(items) < f.limit {
-			items = append(items, p)
-		}
-	}
-	out := object{"items": items, "totals": object{"open": open, "ended": ended, "left_out": whole(all["left_out"].(float64))}, "looked": all["looked"]}
+// selected is the answer with what f selects.
+func selected(f *problem.Filter, all object) object {
+	items, totals := problem.Select(f, all["items"].([]object), func(p object) (problem.Kind, time.Time) {
+		return problem.Kind(text(p, "kind")), spanOf(p, "since", "until").to
+	})
+	out := object{"items": items, "totals": object{"open": totals.Open, "ended": totals.Ended, "left_out": whole(all["left_out"].(float64))}, "looked": all["looked"]}
 	if p, ok := all["partial"]; ok {
 		out["partial"] = p
 	}
@@ -451,7 +397,7 @@ func (n *numbers) of(key string, since, until time.Time, open bool) uint64 {
 		h := fnv.New64a()
 		fmt.Fprintf(h, "%s %d", key, since.UnixNano())
 		return 1<<52 | h.Sum64()>>12
-	case x != nil && (x.at.to.IsZero() || !x.at.to.Add(againWithin).Before(since)):
+	case x != nil && (x.at.to.IsZero() || !x.at.to.Add(problem.AgainWithin).Before(since)):
 		x.at = span{earlier(x.at.from, since), until}
 		return x.id
 	case n.all == nil || len(n.all) >= mostNumbers:

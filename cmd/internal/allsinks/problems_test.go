@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"intsink/cmd/internal/problem"
 )
 
 // lines are the problems of an answer, short: severity, kind, places, since, until.
@@ -42,7 +44,7 @@ func (x *network) problems(want ...string) object {
 func TestOnePlaceIsOneProblem(t *testing.T) {
 	x := newNetwork(t, 3)
 	queue := func(id int, since, flow string, bytes, share, value float64) string {
-		return problems(strings.Replace(problem(id, "queue_congested", "node 302, egress 15, queue 2", since, fmt.Sprintf(`, "unit": "ns", "value": %v, "usual": 1000`, value)),
+		return problems(strings.Replace(aProblem(id, "queue_congested", "node 302, egress 15, queue 2", since, fmt.Sprintf(`, "unit": "ns", "value": %v, "usual": 1000`, value)),
 			`"evidence": {}`, fmt.Sprintf(`"evidence": {"episode": %d, "culprits": [{"flow": %q, "bytes": %v, "share": %v}], "victims": [{"flow": "v", "added_ns": 10}]}`, id, flow, bytes, share), 1))
 	}
 	x.says(0, "/api/v1/problems", queue(7, "2026-11-28T10:00:03Z", "small", 100, 0.5, 5000))
@@ -74,7 +76,7 @@ func TestOnePlaceIsOneProblem(t *testing.T) {
 func TestWhatIsOfASinkIsAtThatSink(t *testing.T) {
 	x := newNetwork(t, 2)
 	for i := range 2 {
-		x.says(i, "/api/v1/problems", problems(problem(1, "collector_away", "collector primary", begin, "")))
+		x.says(i, "/api/v1/problems", problems(aProblem(1, "collector_away", "collector primary", begin, "")))
 	}
 	_, o := x.get("/api/v1/problems")
 	for i, line := range lines(o) {
@@ -91,7 +93,7 @@ func TestWhatIsOfASinkIsAtThatSink(t *testing.T) {
 func TestGoneIsWhereNobodySeesIt(t *testing.T) {
 	x := newNetwork(t, 2)
 	since := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
-	x.says(0, "/api/v1/problems", problems(problem(1, "node_gone", "node 202", since, "")))
+	x.says(0, "/api/v1/problems", problems(aProblem(1, "node_gone", "node 202", since, "")))
 	node := func(seen time.Time, gone bool) string {
 		return fmt.Sprintf(`{"items": [{"node": 202, "last_seen": %q, "gone": %v}], "totals": {"nodes": 1, "left_out": 0}}`, seen.UTC().Format(time.RFC3339), gone)
 	}
@@ -107,7 +109,7 @@ func TestGoneIsWhereNobodySeesIt(t *testing.T) {
 func TestSilentSinkIsNamed(t *testing.T) {
 	x := newNetwork(t, 3)
 	x.sinks.o.Timeout = 100 * time.Millisecond
-	x.says(0, "/api/v1/problems", problems(problem(1, "slow_hop", "node 202", begin, "")))
+	x.says(0, "/api/v1/problems", problems(aProblem(1, "slow_hop", "node 202", begin, "")))
 	x.get("/api/v1/status")
 	hung := x.fakes[2]
 	hung.mu.Lock()
@@ -143,7 +145,7 @@ func TestTwoSinksOfOneIdentity(t *testing.T) {
 	}
 	for i, s := range []string{begin, begin, "2026-11-28T09:00:00Z"} {
 		x.says(i, "/api/v1/status", status(7, s))
-		x.says(i, "/api/v1/problems", problems(problem(1, "table_full", "worker w0", begin, "")))
+		x.says(i, "/api/v1/problems", problems(aProblem(1, "table_full", "worker w0", begin, "")))
 	}
 	x.get("/api/v1/status")
 	_, o := x.get("/api/v1/problems")
@@ -207,7 +209,7 @@ func TestClockThatIsOff(t *testing.T) {
 	x := newNetwork(t, 2)
 	ours := time.Now().UTC().Truncate(time.Second)
 	x.says(0, "/api/v1/status", fmt.Sprintf(`{"now": %q, "started": %q, "version": "1.0", "node": 1, "ready": "ok"}`, ours.Add(time.Hour).Format(time.RFC3339), begin))
-	x.says(0, "/api/v1/problems", problems(problem(1, "slow_hop", "node 202", ours.Add(time.Hour-10*time.Second).Format(time.RFC3339), "")))
+	x.says(0, "/api/v1/problems", problems(aProblem(1, "slow_hop", "node 202", ours.Add(time.Hour-10*time.Second).Format(time.RFC3339), "")))
 	_, o := x.get("/api/v1/problems")
 	clock := false
 	for _, p := range objects(o, "items") {
@@ -216,11 +218,30 @@ func TestClockThatIsOff(t *testing.T) {
 			if d := since.Sub(ours.Add(-10 * time.Second)).Abs(); d > 3*time.Second {
 				t.Errorf("since %v, %v off", since, d)
 			}
-		case SinkClock:
+		case string(problem.SinkClock):
 			clock = strings.Contains(text(p, "what"), "ahead")
 		}
 	}
 	if !clock {
 		t.Errorf("%v", lines(o))
+	}
+}
+
+// TestFiltersAreThoseOfASink: what a sink refuses is refused; the kinds that only this page has are known.
+func TestFiltersAreThoseOfASink(t *testing.T) {
+	x := newNetwork(t, 2)
+	x.says(0, "/api/v1/problems", problems(aProblem(1, "slow_hop", "node 202", begin, ""), aProblem(2, "queue_congested", "node 302", begin, "")))
+	for query, want := range map[string]string{
+		"": "2 of 2", "limit=1": "1 of 2", "kind=slow_hop": "1 of 1", "kind=sink_away,slow_hop&open=true": "1 of 1", "open=false": "0 of 0",
+		"kind=slow_hops": "kind = \"slow_hops\": there is ", "limit=1&limit=2": "limit stands there 2 times", "limit=0": "limit = \"0\": must be 1 to 2048",
+	} {
+		code, o := x.get("/api/v1/problems?" + query)
+		got := text(o, "error")
+		if code == 200 {
+			got = fmt.Sprintf("%d of %s", len(objects(o, "items")), shown(inner(o, "totals")["open"]))
+		}
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %d %s, want %s", query, code, got, want)
+		}
 	}
 }

@@ -12,7 +12,7 @@ func hundred(b *testing.B) *network {
 	x := newNetwork(b, 100)
 	var wrong, nodes []string
 	for i := range 50 {
-		wrong = append(wrong, problem(i, "queue_congested", fmt.Sprintf("node %d, egress 12, queue 2", 200+i), begin, ""))
+		wrong = append(wrong, aProblem(i, "queue_congested", fmt.Sprintf("node %d, egress 12, queue 2", 200+i), begin, ""))
 		nodes = append(nodes, fmt.Sprintf(`{"node": %d, "last_seen": %q}`, 200+i, begin))
 	}
 	for s := range 100 {

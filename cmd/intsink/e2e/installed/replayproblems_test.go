@@ -13,8 +13,8 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/e2e/sinktest"
-	"intsink/cmd/intsink/internal/problem"
 	"intsink/deploy/playground/scene"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"intsink/cmd/intsink/internal/statefile"
+	"intsink/cmd/internal/statefile"
 	"intsink/internal/plainfile"
 )
 

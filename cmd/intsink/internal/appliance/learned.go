@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"intsink/cmd/internal/statefile"
 	"intsink/cmd/intsink/internal/network"
-	"intsink/cmd/intsink/internal/statefile"
 	"intsink/engine/series"
 	"intsink/engine/usual"
 )

@@ -6,9 +6,9 @@ package appliance
 import (
 	"os"
 
+	"intsink/cmd/internal/statefile"
 	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
-	"intsink/cmd/intsink/internal/statefile"
 	"intsink/conf"
 	"intsink/engine/aside/mitigate"
 )

@@ -8,9 +8,9 @@ import (
 	"os"
 	"time"
 
+	"intsink/cmd/internal/statefile"
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/observe"
-	"intsink/cmd/intsink/internal/statefile"
 	"intsink/conf"
 	"intsink/engine"
 )

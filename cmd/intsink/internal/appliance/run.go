@@ -18,9 +18,9 @@ import (
 	"intsink/cmd/internal/logging"
 	"intsink/cmd/internal/notify"
 	"intsink/cmd/internal/shutdown"
+	"intsink/cmd/internal/statefile"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
-	"intsink/cmd/intsink/internal/statefile"
 	"intsink/cmd/intsink/internal/upgrade"
 	"intsink/conf"
 )

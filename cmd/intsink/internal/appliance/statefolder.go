@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"intsink/cmd/internal/degraded"
-	"intsink/cmd/intsink/internal/statefile"
+	"intsink/cmd/internal/statefile"
 	"intsink/cmd/intsink/internal/upgrade"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/problem"
 	"intsink/conf"
 )
 

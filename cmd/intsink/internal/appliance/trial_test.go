@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/problem"
 )
 
 // TestJudge: a trial ends by its time, by a problem, by a limit, and by a worker that does not poll.

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/status"
 	"intsink/cmd/intsink/internal/upgrade"
 	"intsink/conf"

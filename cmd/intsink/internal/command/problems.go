@@ -3,11 +3,14 @@
 package command
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/names"
-	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/top"
 )
 
@@ -37,10 +40,7 @@ Exit codes: 0 nothing is wrong, 1 something is, or the sink does not answer, 2 w
 	cmd.MarkFlagsMutuallyExclusive("all", "since")
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "the API's answer")
 	cmd.Flags().StringVar(&o.Kind, "kind", "", "only these kinds, with commas between them")
-	var kinds []string
-	for i := range problem.Kinds {
-		kinds = append(kinds, string(problem.Kinds[i].Kind))
-	}
-	cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kinds, cobra.ShellCompDirectiveNoFileComp))
+	kinds := problem.KindNames(slices.Concat(problem.Kinds, problem.KindsOfSinks))
+	cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(strings.Split(kinds, ", "), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

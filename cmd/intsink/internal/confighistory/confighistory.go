@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"intsink/cmd/internal/statefile"
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/statefile"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 )
 
 // Request is the body of POST /api/v1/reload. No body is the empty Request: the sink reads
@@ -89,7 +89,7 @@ func (q *Request) Check() error {
 	}
 	for _, k := range q.Tolerate {
 		if !k.Known() {
-			return fmt.Errorf("tolerate %.40q: there is %s", k, problem.KindNames())
+			return fmt.Errorf("tolerate %.40q: there is %s", k, problem.KindNames(problem.Kinds))
 		}
 	}
 	if len(q.Files) > maxFiles {

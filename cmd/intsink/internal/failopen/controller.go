@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"intsink/cmd/intsink/internal/statefile"
+	"intsink/cmd/internal/statefile"
 	"intsink/conf"
 )
 

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"intsink/cmd/intsink/internal/statefile"
+	"intsink/cmd/internal/statefile"
 )
 
 // What the file is called, which is also what it is.

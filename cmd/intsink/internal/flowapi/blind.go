@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 	"intsink/engine/series"
 )
 

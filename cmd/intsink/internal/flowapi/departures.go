@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 	"intsink/engine/aside/inspect"
 	"intsink/flows"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 )
 
 // finding is something that is wrong, or was in the time.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 	"intsink/engine/aside/inspect"
 	"intsink/engine/series"
 	"intsink/engine/usual"

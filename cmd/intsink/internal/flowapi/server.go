@@ -12,8 +12,8 @@ import (
 	"net/http"
 	"time"
 
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/problem"
 	"intsink/engine"
 	"intsink/engine/aside/inspect"
 	"intsink/engine/series"

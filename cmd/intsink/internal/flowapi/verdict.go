@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 )
 
 // judge decides. Something that is wrong decides alone; that nothing is wrong is said only where everything was looked at.

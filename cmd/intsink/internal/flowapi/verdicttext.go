@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 )
 
 // sayEpisodes has a line for each queue: how often it was congested, from when to when, and the episode with the most bytes.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 	"intsink/engine/aside/inspect"
 	"intsink/flows"
 )

@@ -17,10 +17,10 @@ import (
 	"text/tabwriter"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/flowapi"
 	"intsink/cmd/intsink/internal/names"
-	"intsink/cmd/intsink/internal/problem"
 )
 
 // Options are the flags of incident.

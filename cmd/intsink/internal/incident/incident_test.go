@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/flowapi"
 	"intsink/cmd/intsink/internal/names"
-	"intsink/cmd/intsink/internal/problem"
 )
 
 // answer is one of a sink, with text of somebody who writes HTML.

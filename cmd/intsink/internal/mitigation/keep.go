@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"intsink/cmd/intsink/internal/statefile"
+	"intsink/cmd/internal/statefile"
 	"intsink/engine/aside/mitigate"
 )
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"intsink/cmd/intsink/internal/statefile"
+	"intsink/cmd/internal/statefile"
 	"intsink/engine/aside/mitigate"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/problem"
 	"intsink/conf"
 	"intsink/engine/aside/inspect"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 	"intsink/engine/clock"
 )
 

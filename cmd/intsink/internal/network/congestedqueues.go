@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 	"intsink/engine/aside/inspect"
 	"intsink/engine/episode"
 	"intsink/engine/event"

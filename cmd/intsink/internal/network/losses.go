@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 	"intsink/engine/aside/inspect"
 )
 

@@ -24,7 +24,7 @@ import (
 	"sync"
 	"time"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 	"intsink/engine"
 	"intsink/engine/aside/inspect"
 	"intsink/engine/episode"

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 	"intsink/engine/aside/inspect"
 	"intsink/engine/event"
 	"intsink/engine/watch"

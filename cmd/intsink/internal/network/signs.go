@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 	"intsink/engine/aside/inspect"
 	"intsink/flows"
 )

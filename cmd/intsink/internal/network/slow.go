@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 	"intsink/engine/usual"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 	"intsink/engine/aside/inspect"
 	"intsink/engine/episode"
 	"intsink/engine/event"

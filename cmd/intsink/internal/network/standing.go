@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 )
 
 // Whoever sends packets makes nodes up. A node is known once it has been there for knownAfter and was seen at knownSights looks.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/status"
 	"intsink/conf"
@@ -176,6 +177,10 @@ func (s *Source) lastBad(link int) (last *status.BadPacket) {
 
 func (s *Source) statusOfCollectors(j *status.Status, snapshots []engine.Counters, exported []exported) {
 	configured := s.Config().Collectors
+	var open []*problem.Problem
+	if s.Problems != nil {
+		open = s.Problems.Open()
+	}
 	for i := range exported {
 		c, sum := &exported[i], sealed(snapshots, exported[i].Name)
 		x := status.Collector{
@@ -195,9 +200,7 @@ func (s *Source) statusOfCollectors(j *status.Status, snapshots []engine.Counter
 			known := c.Gateway.Resolved()
 			x.GatewayKnown = &known
 		}
-		if s.Problems != nil {
-			x.Losing = s.Problems.Losing(c.Name)
-		}
+		x.Losing = status.LosingOf(c.Name, open)
 		j.Collectors = append(j.Collectors, x)
 	}
 }

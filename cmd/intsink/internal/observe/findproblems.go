@@ -6,8 +6,8 @@ import (
 	"context"
 	"time"
 
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/network"
-	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/status"
 	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
@@ -26,7 +26,7 @@ func (s *Source) WatchProblems(done <-chan struct{}) {
 	episodes := uint64(0)
 	for {
 		j := s.status()
-		s.Problems.Look("sink", problem.OfStatus(j, s.healthy()), time.Now())
+		s.Problems.Look("sink", j.Signs(s.healthy()), time.Now())
 		s.count(j)
 		s.Network.Missed(time.Unix(0, s.Clock()), missed(j))
 		s.Network.Deaf(time.Unix(0, s.Clock()), down(j))

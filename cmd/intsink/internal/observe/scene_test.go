@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/network"
-	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 	"intsink/dpdk/mbuf"

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/internal/ui"
 	"intsink/cmd/internal/webguard"
 	"intsink/cmd/intsink/internal/confighistory"
@@ -25,7 +26,6 @@ import (
 	"intsink/cmd/intsink/internal/names"
 	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/openapi"
-	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/sharing"
 	"intsink/conf"
 	"intsink/engine/series"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/degraded"
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
@@ -14,7 +15,6 @@ import (
 	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/cmd/intsink/internal/network"
-	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
 	"intsink/engine"

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/names"
 	"intsink/cmd/intsink/internal/network"
-	"intsink/cmd/intsink/internal/problem"
 	"intsink/conf"
 	"intsink/engine/aside/inspect"
 	"intsink/engine/usual"

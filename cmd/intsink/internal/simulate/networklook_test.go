@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 )
 
 // TestNetworkLookIFA: of a capture with IFA, what its hops tell of is found, too.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 	"intsink/engine"
 	"intsink/engine/burst"
 	"intsink/engine/event"

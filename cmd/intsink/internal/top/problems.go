@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"intsink/cmd/internal/cli"
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/names"
-	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/status"
 )
 

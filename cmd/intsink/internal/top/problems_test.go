@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/client"
-	"intsink/cmd/intsink/internal/problem"
 )
 
 // TestProblems: what the command prints, in 80 columns, with its exit code; the first lines of status.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/names"
-	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/status"
 )
 

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/names"
-	"intsink/cmd/intsink/internal/problem"
 	"intsink/cmd/intsink/internal/status"
 )
 

@@ -17,8 +17,8 @@ import (
 	"fmt"
 	"os"
 
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/problem"
 )
 
 // Trial is what a program is told that is on trial.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 )
 
 // room is how many changes wait for one server; beyond that those go that matter least, the oldest first.

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"intsink/cmd/internal/degraded"
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 	"intsink/conf"
 )
 

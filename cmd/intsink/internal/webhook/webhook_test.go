@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/degraded"
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 	"intsink/conf"
 )
 

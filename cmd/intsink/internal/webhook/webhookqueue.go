@@ -13,7 +13,7 @@ import (
 	"net/url"
 	"time"
 
-	"intsink/cmd/intsink/internal/problem"
+	"intsink/cmd/internal/problem"
 	"intsink/conf"
 )
 

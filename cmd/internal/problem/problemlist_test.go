@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"intsink/cmd/intsink/internal/status"
 )
 
 // at is so many seconds after the beginning.
@@ -21,96 +19,61 @@ func at(second int) time.Time { return time.Unix(1000+int64(second), 0) }
 
 // fault is the sign of a state at a node.
 func fault(node string) Sign {
-	return Sign{Kind: WorkerBehind, Subject: "node", Place: one("node", node), What: "it is slow", Over: "it is as it was", Settle: 3 * time.Second}
+	return Sign{Kind: WorkerBehind, Subject: "node", Place: At("node", node), What: "it is slow", Over: "it is as it was", Settle: 3 * time.Second}
+}
+
+// lost is the sign of reports to a collector that are lost for a reason.
+func lost(reason string, n uint64) Sign {
+	return Sign{Kind: CollectorAway, Place: At("collector", "c", "reason", reason), Count: &Count{Value: n, FromZero: true, Through: new(uint64)}}
+}
+
+// quiet is a List that tells nobody.
+func quiet() *List {
+	return New(func() *slog.Logger { return slog.New(slog.DiscardHandler) }, nil)
 }
 
 // TestStatesHaveTheirHysteresis: one look is no problem, two are; what is well for a moment is one problem with what
 // comes again; a group ends only its own.
 func TestStatesHaveTheirHysteresis(t *testing.T) {
-	l := newLogged()
+	var told []string
+	l := New(func() *slog.Logger { return slog.New(slog.DiscardHandler) }, func(event string, p *Problem) { told = append(told, event+" "+string(p.Kind)+" at "+p.Where()) })
 	for second, wrong := range []bool{true, false, true, true, true, false, true, false, false, false, false, false} {
 		var signs []Sign
 		if wrong {
 			signs = []Sign{fault("7")}
 		}
-		l.list.Look("network", signs, at(second))
-		l.list.Look("other", nil, at(second))
+		l.Look("network", signs, at(second))
+		l.Look("other", nil, at(second))
 	}
-	l.wantTold(t, "begin worker_behind at node 7", "end worker_behind at node 7")
-	p := l.list.answer(&filter{limit: 9}).Items[0]
+	if want := []string{"begin worker_behind at node 7", "end worker_behind at node 7"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+	p := l.answer(&Filter{limit: 9}).Items[0]
 	if !p.Since.Equal(at(3)) || !p.Until.Equal(at(7)) {
 		t.Errorf("from %v to %v, not from 3 to 7 s", p.Since, p.Until)
 	}
 }
 
-// TestWhatIsOnlySaidElsewhere: trials, reloads, modes and degraded parts are logged by who makes them so, and are problems
-// since they are so; each is one problem.
-func TestWhatIsOnlySaidElsewhere(t *testing.T) {
-	l := newLogged()
-	s := &status.Status{
-		Mode:     &status.Mode{Mode: "strip", Since: at(-50), Why: "asked for", Switch: &status.Switch{State: "inline"}},
-		Config:   &status.Config{Generation: 4, Since: at(-40), Trial: &status.Trial{Until: at(100), BackTo: 3}, LastReload: &status.Reload{Time: at(-30), Error: "a mistake"}},
-		Degraded: []status.Degraded{{Part: "http", Name: "listen", Since: at(-20), Why: "taken"}},
-		Ports:    []status.Port{{Name: "up", LinkDown: "no carrier"}},
-	}
-	l.look(0, s, nil)
-	l.look(1, s, nil)
-	l.want(t, "")
-	l.wantTold(t, "begin less_done at mode strip", "begin config_on_trial at generation 4", "begin reload_refused at generation 4", "begin degraded at http listen", "begin link_down at port up")
-	for i, p := range l.list.answer(&filter{limit: 9}).Items[:4] {
-		if want := at(-50 + 10*i); !p.Since.Equal(want) || p.Evidence.Why == "" || p.Todo == "" {
-			t.Errorf("%s since %v, not %v: %+v", p.Kind, p.Since, want, p)
-		}
-	}
-	l.look(2, &status.Status{Ports: []status.Port{{Name: "up", LinkUp: true}}}, nil)
-	if n := l.list.Now(); len(n) != 1 || n[LinkDown] != 1 {
-		t.Errorf("now %v: only a link settles", n)
-	}
-}
-
-// TestProgramReplaced: an upgrade that nobody has restarted for is told.
-func TestProgramReplaced(t *testing.T) {
-	l := newLogged()
-	l.look(0, &status.Status{Replaced: true}, nil)
-	l.look(1, &status.Status{Replaced: true}, nil)
-	l.look(2, &status.Status{}, nil)
-	l.want(t, `level=WARN msg="program: its file was replaced: another version is installed than runs" todo="systemctl restart intsink, when it suits you"`+
-		"\n"+`level=INFO msg="program: the version runs that is installed" for=1s`)
-}
-
-// TestOneProblemForOneFault: a gateway that is away loses reports, too, and INT that cannot be looked behind is not damaged.
-func TestOneProblemForOneFault(t *testing.T) {
-	l, no := newLogged(), false
-	for second := range uint64(5) {
-		l.look(int(second), &status.Status{
-			Collectors: []status.Collector{{Name: "c", GatewayKnown: &no, Dropped: map[string]uint64{"unresolved": second}}},
-			Links:      []status.Link{{Name: "edge", Malformed: map[string]uint64{"too_deep": second, "fragment": second, "stack": second}}},
-			WaySkew:    second,
-		}, nil)
-	}
-	l.wantTold(t, "begin collector_away at collector c", "begin int_damaged at link edge, reason stack", "begin clock_wrong at ")
-}
-
 // TestBounds: however much is wrong, so much is kept, and the rest is counted.
 func TestBounds(t *testing.T) {
-	l := newLogged()
+	l := quiet()
 	for round := range 4 {
 		for second := range 3 {
 			var signs []Sign
 			for i := range maxOpen + 10 {
 				signs = append(signs, fault(fmt.Sprint(round, i)))
 			}
-			l.list.Look("network", signs, at(10*round+second))
+			l.Look("network", signs, at(10*round+second))
 		}
 	}
-	l.list.Look("network", nil, at(50))
-	l.list.Look("network", nil, at(60))
-	a := l.list.answer(&filter{limit: mostItems})
-	if a.Totals.Ended != maxEnded || a.Totals.Open != 0 || a.Totals.Left < 10 || len(l.list.trouble) != 0 {
-		t.Errorf("%+v, %d signs kept", a.Totals, len(l.list.trouble))
+	l.Look("network", nil, at(50))
+	l.Look("network", nil, at(60))
+	a := l.answer(&Filter{limit: mostItems})
+	if a.Totals.Ended != maxEnded || a.Totals.Open != 0 || a.Totals.Left < 10 || len(l.trouble) != 0 {
+		t.Errorf("%+v, %d signs kept", a.Totals, len(l.trouble))
 	}
-	l.list.Look("network", nil, at(60).Add(keepFor+time.Second))
-	if n := l.list.answer(&filter{limit: mostItems}).Totals.Ended; n != 0 {
+	l.Look("network", nil, at(60).Add(keepFor+time.Second))
+	if n := l.answer(&Filter{limit: mostItems}).Totals.Ended; n != 0 {
 		t.Errorf("%d after a day", n)
 	}
 	e := Evidence{Why: strings.Repeat("x", 9999), Flows: make([]string, 99)}.bounded()
@@ -123,24 +86,22 @@ func TestBounds(t *testing.T) {
 // lost before, and ended with the stop where it is not.
 func TestOverARestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), fileName)
-	before, after := newLogged(), newLogged()
-	lose := func(l *logged, second int, n uint64) {
-		l.look(second, &status.Status{Collectors: []status.Collector{{Name: "c", Dropped: map[string]uint64{"error": n}}}}, nil)
-	}
+	before, after := quiet(), quiet()
+	lose := func(l *List, second int, n uint64) { l.Look("sink", []Sign{lost("error", n)}, at(second)) }
 	lose(before, 0, 5)
 	lose(before, 1, 9)
-	before.list.Look("network", []Sign{fault("7")}, at(1))
-	before.list.Look("network", []Sign{fault("7")}, at(2))
-	if err := before.list.Save(path, at(3)); err != nil {
+	before.Look("network", []Sign{fault("7")}, at(1))
+	before.Look("network", []Sign{fault("7")}, at(2))
+	if err := before.Save(path, at(3)); err != nil {
 		t.Fatal(err)
 	}
-	after.list.began = at(10)
-	if err := after.list.Load(path, at(10)); err != nil {
+	after.began = at(10)
+	if err := after.Load(path, at(10)); err != nil {
 		t.Fatal(err)
 	}
 	lose(after, 11, 0)
 	lose(after, 12, 3)
-	a := after.list.answer(&filter{limit: 9})
+	a := after.answer(&Filter{limit: 9})
 	if len(a.Items) != 2 || a.Items[0].ID != 1 || *a.Items[0].Value != 7 || !a.Items[0].Since.Equal(at(1)) || a.Items[0].Ended != "" {
 		t.Errorf("the loss: %+v", a.Items[0])
 	}
@@ -148,7 +109,7 @@ func TestOverARestart(t *testing.T) {
 		t.Errorf("the state: %+v", p)
 	}
 	lose(after, 13, 4)
-	if p := after.list.answer(&filter{limit: 1}).Items[0]; *p.Value != 8 {
+	if p := after.answer(&Filter{limit: 1}).Items[0]; *p.Value != 8 {
 		t.Errorf("%v lost, not 4 and 4", *p.Value)
 	}
 }
@@ -156,10 +117,10 @@ func TestOverARestart(t *testing.T) {
 // TestFilesThatCannotBeUsed: none keeps the sink from starting; each is set aside, but what ended later than now.
 func TestFilesThatCannotBeUsed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), fileName)
-	l := newLogged()
-	l.list.Look("network", []Sign{fault("7")}, at(1))
-	l.list.Look("network", []Sign{fault("7")}, at(2))
-	if err := l.list.Save(path, at(3)); err != nil {
+	l := quiet()
+	l.Look("network", []Sign{fault("7")}, at(1))
+	l.Look("network", []Sign{fault("7")}, at(2))
+	if err := l.Save(path, at(3)); err != nil {
 		t.Fatal(err)
 	}
 	good, _ := os.ReadFile(path)
@@ -168,36 +129,36 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		"another file": strings.Replace(string(good), "problems 1", "usual 1", 1), "of another machine": strings.Replace(string(good), "machine ", "machine 0", 1),
 	} {
 		os.WriteFile(path, []byte(text), 0o600)
-		fresh := newLogged()
-		err := fresh.list.Load(path, at(10))
-		if _, there := os.Stat(path); err == nil || there == nil || len(fresh.list.ended) > 0 {
-			t.Errorf("%s: %v, still there: %v, %d problems", name, err, there == nil, len(fresh.list.ended))
+		fresh := quiet()
+		err := fresh.Load(path, at(10))
+		if _, there := os.Stat(path); err == nil || there == nil || len(fresh.ended) > 0 {
+			t.Errorf("%s: %v, still there: %v, %d problems", name, err, there == nil, len(fresh.ended))
 		}
 		if kept, _ := os.ReadFile(path + ".bad"); string(kept) != text {
 			t.Errorf("%s: not set aside", name)
 		}
 	}
 	os.WriteFile(path, good, 0o600)
-	if err := newLogged().list.Load(path, at(-10)); err == nil || !strings.Contains(err.Error(), "clock") {
+	if err := quiet().Load(path, at(-10)); err == nil || !strings.Contains(err.Error(), "clock") {
 		t.Errorf("from the future: %v", err)
 	}
 }
 
 // TestAnswer: filters of GET /api/v1/problems, and what is wrong with a request.
 func TestAnswer(t *testing.T) {
-	l := newLogged()
+	l := quiet()
 	for _, node := range []string{"7", "8"} {
-		l.list.Look(node, []Sign{fault(node)}, at(1))
-		l.list.Look(node, []Sign{fault(node)}, at(2))
+		l.Look(node, []Sign{fault(node)}, at(1))
+		l.Look(node, []Sign{fault(node)}, at(2))
 	}
-	l.list.Look("7", nil, at(3))
-	l.list.Look("7", nil, at(6))
+	l.Look("7", nil, at(3))
+	l.Look("7", nil, at(6))
 	for query, want := range map[string]string{
 		"": "8 7", "open=true": "8", "open=false": "7", "kind=worker_behind,degraded": "8 7", "kind=degraded": "", "limit=1": "8", "since=1970-01-01T00:16:43Z": "8 7", "since=1970-01-01T00:16:44Z": "8",
 		"open=maybe": "must be true or false", "kind=x": "there is reports_lost", "limit=0": "1 to 1280", "since=now": "a time such as", "x=1": "kind, limit, open, since", "limit=1&limit=2": "2 times",
 	} {
 		w := httptest.NewRecorder()
-		l.list.ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/problems?"+query, nil))
+		l.ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/problems?"+query, nil))
 		var a Answer
 		var got []string
 		if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
@@ -210,38 +171,31 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("%q: %d %v, want %q: %s", query, w.Code, got, want, w.Body)
 		}
 	}
-	if a := l.list.answer(&filter{limit: 9}); a.Looked.Signs["8"] != 1 || !a.Looked.At.Equal(at(6)) {
+	if a := l.answer(&Filter{limit: 9}); a.Looked.Signs["8"] != 1 || !a.Looked.At.Equal(at(6)) {
 		t.Errorf("%+v", a.Looked)
-	}
-}
-
-func (l *logged) wantTold(t *testing.T, want ...string) {
-	t.Helper()
-	if !slices.Equal(l.told, want) {
-		t.Errorf("told %q, want %q", l.told, want)
 	}
 }
 
 // TestWhatComesAndGoesIsOneProblem: a state that is well for less than five minutes is the same problem again, and says how
 // often it was; later it is another one.
 func TestWhatComesAndGoesIsOneProblem(t *testing.T) {
-	l, now := newLogged(), 0
+	l, now := quiet(), 0
 	pass := func(seconds int, signs ...Sign) {
 		for range seconds {
 			now++
-			l.list.Look("network", signs, at(now))
+			l.Look("network", signs, at(now))
 		}
 	}
 	for range 3 {
 		pass(10, fault("7"))
 		pass(60)
 	}
-	if a := l.list.answer(&filter{limit: 9}); len(a.Items) != 1 || a.Items[0].Times != 3 || !a.Items[0].Since.Equal(at(2)) || a.Items[0].Until == nil {
+	if a := l.answer(&Filter{limit: 9}); len(a.Items) != 1 || a.Items[0].Times != 3 || !a.Items[0].Since.Equal(at(2)) || a.Items[0].Until == nil {
 		t.Errorf("%+v", a.Items)
 	}
 	pass(300)
 	pass(10, fault("7"))
-	if a := l.list.answer(&filter{limit: 9}); len(a.Items) != 2 || a.Items[0].Times != 0 || a.Items[0].ID != 2 {
+	if a := l.answer(&Filter{limit: 9}); len(a.Items) != 2 || a.Items[0].Times != 0 || a.Items[0].ID != 2 {
 		t.Errorf("%+v", a.Items)
 	}
 }
@@ -255,7 +209,7 @@ func TestKindTurns(t *testing.T) {
 		now = now.Add(time.Second)
 		var signs []Sign
 		for _, k := range kinds {
-			signs = append(signs, Sign{Kind: k, Key: "node 203", Place: one("node", "203"), Since: now})
+			signs = append(signs, Sign{Kind: k, Key: "node 203", Place: At("node", "203"), Since: now})
 		}
 		l.Look("network", signs, now)
 	}
@@ -314,12 +268,12 @@ func TestWhatPacketsTellTakesNoRoom(t *testing.T) {
 	l := New(func() *slog.Logger { return slog.New(slog.NewTextHandler(&log, nil)) }, nil)
 	forged := func(second int) (signs []Sign) {
 		for i := range 100 * maxOpen / 120 {
-			signs = append(signs, Sign{Kind: PathChanged, Place: one("node", fmt.Sprint(second, "-", i)), Since: at(second), Settle: 5 * time.Second})
-			signs = append(signs, Sign{Kind: Loop, Place: one("node", fmt.Sprint(second, "-", i)), Since: at(second), Settle: 5 * time.Second})
+			signs = append(signs, Sign{Kind: PathChanged, Place: At("node", fmt.Sprint(second, "-", i)), Since: at(second), Settle: 5 * time.Second})
+			signs = append(signs, Sign{Kind: Loop, Place: At("node", fmt.Sprint(second, "-", i)), Since: at(second), Settle: 5 * time.Second})
 		}
 		return signs
 	}
-	real := Sign{Kind: NodeGone, Place: one("node", "203"), Since: at(50), Known: true}
+	real := Sign{Kind: NodeGone, Place: At("node", "203"), Since: at(50), Known: true}
 	open := func(k Kind) *Problem {
 		for _, p := range l.Answer().Items {
 			if p.Kind == k && p.Until == nil {
@@ -328,16 +282,16 @@ func TestWhatPacketsTellTakesNoRoom(t *testing.T) {
 		}
 		return nil
 	}
-	lost := uint64(0)
+	refused := uint64(0)
 	for second := range 120 {
 		signs := forged(second)
 		if second >= 50 && second < 70 {
 			signs = append(signs, real)
 		}
 		if second >= 50 {
-			lost++
+			refused++
 		}
-		l.Look("sink", OfStatus(&status.Status{Collectors: []status.Collector{{Name: "c", Dropped: map[string]uint64{"refused": lost}}}}, nil), at(second))
+		l.Look("sink", []Sign{lost("refused", refused)}, at(second))
 		l.Look(OfNetwork, signs, at(second))
 		if second > 51 && second < 70 && open(NodeGone) == nil || second > 51 && open(CollectorAway) == nil {
 			t.Fatalf("%d s: the node is told: %v, the collector: %v", second, open(NodeGone), open(CollectorAway))

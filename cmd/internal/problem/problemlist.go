@@ -198,13 +198,13 @@ func (l *List) end(t *trouble, until time.Time, why string) []edge {
 // resumeFor is how long after a start a problem may begin that is the one from before it.
 const resumeFor = 2 * time.Minute
 
-// againWithin is how long after its end a problem may begin that is the one from before: what comes and goes is one.
-const againWithin = 5 * time.Minute
+// AgainWithin is how long after its end a problem may begin that is the one from before: what comes and goes is one.
+const AgainWithin = 5 * time.Minute
 
 // earlier takes the problem out of those that ended which p is again, after a stop or a short while; nil: there is none.
 func (l *List) earlier(p *Problem, now time.Time) *Problem {
 	at := slices.IndexFunc(l.ended, func(e *Problem) bool {
-		lately := now.Sub(*e.Until) <= againWithin
+		lately := now.Sub(*e.Until) <= AgainWithin
 		if e.Ended == endedByStop {
 			lately = now.Sub(l.began) <= resumeFor
 		}

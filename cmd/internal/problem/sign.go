@@ -2,7 +2,10 @@
 
 package problem
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Sign is a counter that should not grow, or a state that should not be, as it is found now.
 type Sign struct {
@@ -53,9 +56,24 @@ func (s *Sign) key() string {
 // problem is one that begins now.
 func (s *Sign) problem(now time.Time) Problem {
 	return Problem{
-		Kind: s.Kind, Severity: severityOf(s.Kind), Place: append([]Part{}, s.Place...), What: s.What, Since: now.UTC(), Todo: s.Todo, Evidence: s.Evidence.bounded(),
+		Kind: s.Kind, Severity: s.Kind.Severity(), Place: append([]Part{}, s.Place...), What: s.What, Since: now.UTC(), Todo: s.Todo, Evidence: s.Evidence.bounded(),
 		Value: s.Value, Usual: s.Usual, Unit: s.Unit,
 	}
+}
+
+// Settle is how long most states have to be well before their problem ends: what flaps is one problem.
+const Settle = 5 * time.Second
+
+// At is a place: what, and which of these, for each step.
+func At(steps ...string) []Part { return And(nil, steps...) }
+
+// And is the place that these steps lead to from another.
+func And(place []Part, steps ...string) []Part {
+	place = slices.Clip(place)
+	for ; len(steps) > 1; steps = steps[2:] {
+		place = append(place, Part{What: steps[0], ID: steps[1]})
+	}
+	return place
 }
 
 // Bounds of what one problem holds: evidence comes from the network.

@@ -1,25 +1,29 @@
-package problem
+package status
 
 import (
 	"bytes"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"intsink/cmd/intsink/internal/status"
+	"intsink/cmd/internal/problem"
 )
+
+// at is so many seconds after the beginning.
+func at(second int) time.Time { return time.Unix(1000+int64(second), 0) }
 
 // TestBadPacketsAreLogged with the flow of the last, once.
 func TestBadPacketsAreLogged(t *testing.T) {
 	l := newLogged()
 	for second, bad := range []uint64{0, 1, 2, 2} {
-		link := status.Link{Name: "edge", Verified: map[string]uint64{"good": 100, "bad": bad}}
+		link := Link{Name: "edge", Verified: map[string]uint64{"good": 100, "bad": bad}}
 		if bad > 0 {
-			link.LastBad = &status.BadPacket{Flow: "udp:10.0.0.1:5-10.0.0.2:6"}
+			link.LastBad = &BadPacket{Flow: "udp:10.0.0.1:5-10.0.0.2:6"}
 		}
-		l.look(second, &status.Status{Links: []status.Link{link}}, nil)
+		l.look(second, &Status{Links: []Link{link}}, nil)
 	}
 	l.want(t, `level=ERROR msg="link: packets whose checksum was right leave with a wrong one" link=edge bad=1 flow=udp:10.0.0.1:5-10.0.0.2:6 todo="docs/trouble.md, Verify while it runs"`)
 }
@@ -33,12 +37,12 @@ func TestProblemsAreLoggedOnce(t *testing.T) {
 	var refused, sent, full, forwarded, evicted uint64 = 100, 50, 7, 70, 20
 	gateway, health := &no, hangs // of a sink that is just starting
 	at := func(second int) {
-		l.look(second, &status.Status{
-			Collectors: []status.Collector{{Name: "primary", Address: "192.0.2.1:5", PacketsSent: sent, Dropped: map[string]uint64{"refused": refused}, GatewayKnown: gateway}},
-			Links: []status.Link{{Name: "edge", Directions: []status.Direction{
+		l.look(second, &Status{
+			Collectors: []Collector{{Name: "primary", Address: "192.0.2.1:5", PacketsSent: sent, Dropped: map[string]uint64{"refused": refused}, GatewayKnown: gateway}},
+			Links: []Link{{Name: "edge", Directions: []Direction{
 				{Direction: "to_host", Forwarded: forwarded, Dropped: map[string]uint64{"tx_full": full, "int_discard": refused, "mitigation": refused}},
 			}}},
-			Workers: []status.Worker{{Name: "w0", Evictions: evicted}},
+			Workers: []Worker{{Name: "w0", Evictions: evicted}},
 		}, health)
 	}
 	for _, step := range []struct {
@@ -93,20 +97,20 @@ func TestProblemsAreLoggedOnce(t *testing.T) {
 func TestLossesOfPortsAreLogged(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		lose   func(p *status.Port)
+		lose   func(p *Port)
 		begins string
 		todo   string
 		reason string
 		ends   string
 	}{
-		{"missed", func(p *status.Port) { p.RxMissed += 5 }, "port: its queue is full, packets are being missed", "more workers, a longer queue (rx_desc), or a mode that does less; intsink doctor says what disturbs the worker", "queue_full", "port: no more packets are missed"},
-		{"nombuf", func(p *status.Port) { p.RxNoMbuf += 5 }, "port: no mbuf is free, packets are being lost", "raise dpdk.mbufs", "no_mbuf", "port: mbufs are free again"},
-		{"rx_errors", func(p *status.Port) { p.RxErrors += 5 }, "port: packets with errors are being dropped", "look at the cable and the transceiver", "errors", "port: no more packets with errors"},
-		{"uncut", func(p *status.Port) { p.RxUncut += 5 }, "port: packets are being dropped that the kernel joined in a way that cannot be undone", "let their sender cut them: docs/install.md, Kernel interfaces", "uncut", "port: no more packets are dropped that the kernel joined"},
-		{"truncated", func(p *status.Port) { p.RxTruncated += 5 }, "port: packets are being dropped that could not be received whole", "let their sender cut them: docs/install.md, Kernel interfaces", "truncated", "port: packets are received whole again"},
+		{"missed", func(p *Port) { p.RxMissed += 5 }, "port: its queue is full, packets are being missed", "more workers, a longer queue (rx_desc), or a mode that does less; intsink doctor says what disturbs the worker", "queue_full", "port: no more packets are missed"},
+		{"nombuf", func(p *Port) { p.RxNoMbuf += 5 }, "port: no mbuf is free, packets are being lost", "raise dpdk.mbufs", "no_mbuf", "port: mbufs are free again"},
+		{"rx_errors", func(p *Port) { p.RxErrors += 5 }, "port: packets with errors are being dropped", "look at the cable and the transceiver", "errors", "port: no more packets with errors"},
+		{"uncut", func(p *Port) { p.RxUncut += 5 }, "port: packets are being dropped that the kernel joined in a way that cannot be undone", "let their sender cut them: docs/install.md, Kernel interfaces", "uncut", "port: no more packets are dropped that the kernel joined"},
+		{"truncated", func(p *Port) { p.RxTruncated += 5 }, "port: packets are being dropped that could not be received whole", "let their sender cut them: docs/install.md, Kernel interfaces", "truncated", "port: packets are received whole again"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l, p := newLogged(), status.Port{Name: "up", LinkUp: true}
+			l, p := newLogged(), Port{Name: "up", LinkUp: true}
 			for second := range 30 {
 				if second == 3 {
 					c.lose(&p)
@@ -114,7 +118,7 @@ func TestLossesOfPortsAreLogged(t *testing.T) {
 				if second > 15 {
 					p.RxPackets++
 				}
-				l.look(second, &status.Status{Ports: []status.Port{p}}, nil)
+				l.look(second, &Status{Ports: []Port{p}}, nil)
 			}
 			l.want(t, `level=WARN msg="`+c.begins+`" port=up reason=`+c.reason+` lost=5 todo="`+c.todo+`"`+"\n"+`level=INFO msg="`+c.ends+`" port=up reason=`+c.reason+` lost=5 for=0s`)
 		})
@@ -137,9 +141,9 @@ func TestLossesThatEnd(t *testing.T) {
 			seen++
 			sent++
 		}
-		l.look(second, &status.Status{
-			Links:      []status.Link{{Name: "mirror", Kind: "tap", Directions: []status.Direction{{Direction: "to_host", Dropped: map[string]uint64{"tap": seen, "tx_full": full}}}}},
-			Collectors: []status.Collector{{Name: "primary", PacketsSent: sent, Dropped: map[string]uint64{"refused": refused}}},
+		l.look(second, &Status{
+			Links:      []Link{{Name: "mirror", Kind: "tap", Directions: []Direction{{Direction: "to_host", Dropped: map[string]uint64{"tap": seen, "tx_full": full}}}}},
+			Collectors: []Collector{{Name: "primary", PacketsSent: sent, Dropped: map[string]uint64{"refused": refused}}},
 		}, nil)
 	}
 	l.want(t, `level=ERROR msg="collector: nobody listens at its address: reports are being lost" collector=primary reason=refused lost=20 todo="start the collector at , or change its address"
@@ -148,10 +152,58 @@ level=INFO msg="collector: reports are no longer lost" collector=primary reason=
 level=INFO msg="link: packets are no longer dropped" link=mirror direction=to_host reason=tx_full lost=4 for=0s`)
 }
 
+// TestWhatIsOnlySaidElsewhere: trials, reloads, modes and degraded parts are logged by who makes them so, and are problems
+// since they are so; each is one problem.
+func TestWhatIsOnlySaidElsewhere(t *testing.T) {
+	l := newLogged()
+	s := &Status{
+		Mode:     &Mode{Mode: "strip", Since: at(-50), Why: "asked for", Switch: &Switch{State: "inline"}},
+		Config:   &Config{Generation: 4, Since: at(-40), Trial: &Trial{Until: at(100), BackTo: 3}, LastReload: &Reload{Time: at(-30), Error: "a mistake"}},
+		Degraded: []Degraded{{Part: "http", Name: "listen", Since: at(-20), Why: "taken"}},
+		Ports:    []Port{{Name: "up", LinkDown: "no carrier"}},
+	}
+	l.look(0, s, nil)
+	l.look(1, s, nil)
+	l.want(t, "")
+	l.wantTold(t, "begin less_done at mode strip", "begin config_on_trial at generation 4", "begin reload_refused at generation 4", "begin degraded at http listen", "begin link_down at port up")
+	for i, p := range l.list.Answer().Items[:4] {
+		if want := at(-50 + 10*i); !p.Since.Equal(want) || p.Evidence.Why == "" || p.Todo == "" {
+			t.Errorf("%s since %v, not %v: %+v", p.Kind, p.Since, want, p)
+		}
+	}
+	l.look(2, &Status{Ports: []Port{{Name: "up", LinkUp: true}}}, nil)
+	if n := l.list.Now(); len(n) != 1 || n[problem.LinkDown] != 1 {
+		t.Errorf("now %v: only a link settles", n)
+	}
+}
+
+// TestProgramReplaced: an upgrade that nobody has restarted for is told.
+func TestProgramReplaced(t *testing.T) {
+	l := newLogged()
+	l.look(0, &Status{Replaced: true}, nil)
+	l.look(1, &Status{Replaced: true}, nil)
+	l.look(2, &Status{}, nil)
+	l.want(t, `level=WARN msg="program: its file was replaced: another version is installed than runs" todo="systemctl restart intsink, when it suits you"`+
+		"\n"+`level=INFO msg="program: the version runs that is installed" for=1s`)
+}
+
+// TestOneProblemForOneFault: a gateway that is away loses reports, too, and INT that cannot be looked behind is not damaged.
+func TestOneProblemForOneFault(t *testing.T) {
+	l, no := newLogged(), false
+	for second := range uint64(5) {
+		l.look(int(second), &Status{
+			Collectors: []Collector{{Name: "c", GatewayKnown: &no, Dropped: map[string]uint64{"unresolved": second}}},
+			Links:      []Link{{Name: "edge", Malformed: map[string]uint64{"too_deep": second, "fragment": second, "stack": second}}},
+			WaySkew:    second,
+		}, nil)
+	}
+	l.wantTold(t, "begin collector_away at collector c", "begin int_damaged at link edge, reason stack", "begin clock_wrong at ")
+}
+
 // logged is a List with what it logged, without times.
 type logged struct {
 	out  bytes.Buffer
-	list *List
+	list *problem.List
 	told []string
 }
 
@@ -163,12 +215,21 @@ func newLogged() *logged {
 		}
 		return a
 	}}))
-	l.list = New(func() *slog.Logger { return log }, func(event string, p *Problem) { l.told = append(l.told, event+" "+string(p.Kind)+" at "+p.Where()) })
+	l.list = problem.New(func() *slog.Logger { return log }, func(event string, p *problem.Problem) {
+		l.told = append(l.told, event+" "+string(p.Kind)+" at "+p.Where())
+	})
 	return l
 }
 
-func (l *logged) look(second int, s *status.Status, health error) {
-	l.list.Look("sink", OfStatus(s, health), time.Unix(int64(1000+second), 0))
+func (l *logged) look(second int, s *Status, health error) {
+	l.list.Look("sink", s.Signs(health), at(second))
+}
+
+func (l *logged) wantTold(t *testing.T, want ...string) {
+	t.Helper()
+	if !slices.Equal(l.told, want) {
+		t.Errorf("told %q, want %q", l.told, want)
+	}
 }
 
 func (l *logged) want(t *testing.T, want string) {
@@ -181,10 +242,10 @@ func (l *logged) want(t *testing.T, want string) {
 // TestCollectorsThatLose: since when a collector loses report packets and why is known while it does, and no longer.
 func TestCollectorsThatLose(t *testing.T) {
 	l := newLogged()
-	at := func(second int, refused, noRoute, sent uint64) *status.Losing {
-		j := &status.Status{Collectors: []status.Collector{{Name: "a", PacketsSent: sent, Dropped: map[string]uint64{"refused": refused, "unreachable": noRoute}}, {Name: "b"}}}
+	at := func(second int, refused, noRoute, sent uint64) *Losing {
+		j := &Status{Collectors: []Collector{{Name: "a", PacketsSent: sent, Dropped: map[string]uint64{"refused": refused, "unreachable": noRoute}}, {Name: "b"}}}
 		l.look(second, j, nil)
-		return l.list.Losing("a")
+		return LosingOf("a", l.list.Open())
 	}
 	if x := at(0, 5, 0, 5); x != nil {
 		t.Errorf("before: %+v", x)
@@ -204,9 +265,9 @@ func TestCollectorsThatLose(t *testing.T) {
 func TestSignsOfIFA(t *testing.T) {
 	l := newLogged()
 	for second, n := range []uint64{0, 5} {
-		l.look(second, &status.Status{
-			Links:     []status.Link{{Name: "edge", INT: map[string]uint64{"ifa": 100 * n}, Malformed: map[string]uint64{"ifa_layout": n}, NoLayout: map[string]uint64{"gns 15, lns 3": n}}},
-			OddValues: []status.OddValues{{Node: 7, Hops: 12 * n, Share: 0.12}}[:min(n, 1)],
+		l.look(second, &Status{
+			Links:     []Link{{Name: "edge", INT: map[string]uint64{"ifa": 100 * n}, Malformed: map[string]uint64{"ifa_layout": n}, NoLayout: map[string]uint64{"gns 15, lns 3": n}}},
+			OddValues: []OddValues{{Node: 7, Hops: 12 * n, Share: 0.12}}[:min(n, 1)],
 		}, nil)
 	}
 	l.want(t, `level=WARN msg="link: hops of IFA have no layout: nothing is known of these packets' ways" link=edge reason=ifa_layout packets=5 why="gns 15, lns 3" todo="a block hop in int.ifa says how they are laid out (docs/configuration.md)"`+"\n"+

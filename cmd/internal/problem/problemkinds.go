@@ -41,6 +41,13 @@ const (
 	MoreProblems   Kind = "more_problems"
 )
 
+// The kinds of what is wrong with the sinks that a network's page asks.
+const (
+	SinkAway  Kind = "sink_away"
+	SinkClock Kind = "sink_clock"
+	SinkTwice Kind = "sink_twice"
+)
+
 // KindInfo is what is known of all problems of a kind.
 type KindInfo struct {
 	Kind     Kind
@@ -84,22 +91,32 @@ var Kinds = []KindInfo{
 	{MoreProblems, Warning, "more is wrong than there is room for: how much, and of which kinds"},
 }
 
-// severityOf returns the severity of a kind.
-func severityOf(k Kind) Severity {
-	for i := range Kinds {
-		if Kinds[i].Kind == k {
-			return Kinds[i].Severity
+// KindsOfSinks are those that only a network's page has.
+var KindsOfSinks = []KindInfo{
+	{SinkAway, Error, "a sink does not answer"},
+	{SinkClock, Warning, "its clock is more than two seconds off this machine's: its times are put right by as much"},
+	{SinkTwice, Error, "two sinks say that they are one node, or one process"},
+}
+
+// Severity is that of all problems of the kind.
+func (k Kind) Severity() Severity {
+	for _, kinds := range [][]KindInfo{Kinds, KindsOfSinks} {
+		if info := infoOf(k, kinds); info != nil {
+			return info.Severity
 		}
 	}
 	return Warning
 }
 
-// Known tells whether there is such a kind.
-func (k Kind) Known() bool {
-	for i := range Kinds {
-		if Kinds[i].Kind == k {
-			return true
+// Known tells whether a sink has such a kind.
+func (k Kind) Known() bool { return infoOf(k, Kinds) != nil }
+
+// infoOf is what is known of k; nil: it is not among kinds.
+func infoOf(k Kind, kinds []KindInfo) *KindInfo {
+	for i := range kinds {
+		if kinds[i].Kind == k {
+			return &kinds[i]
 		}
 	}
-	return false
+	return nil
 }

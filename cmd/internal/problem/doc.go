@@ -3,8 +3,8 @@
 // event stream and the webhooks all tell of the same problems.
 //
 // Each second somebody looks and lists signs (Sign): counters that should not grow, and states that should not be. A List
-// makes problems of them (problemlist.go, each with its own hysteresis in count.go and standing.go). signs.go makes signs of
-// /api/v1/status; signs of the network come from package network. Those that have ended are kept for a day, and over a restart (keep.go).
+// makes problems of them (problemlist.go, each with its own hysteresis in count.go and standing.go). Signs of
+// the sink itself come from package status; signs of the network come from package network. Those that have ended are kept for a day, and over a restart (keep.go).
 //
 // To add a kind: a row in problemkinds.go and in docs/run.md (Problems), and whoever sees it makes a Sign of it.
 package problem

@@ -17,7 +17,7 @@ func TestWorse(t *testing.T) {
 		return Sign{Kind: PacketsDropped, Place: []Part{{What: "reason", ID: reason}}, What: "dropped", Count: &Count{Value: n, Unit: "packets"}}
 	}
 	look := func(second int, signs ...Sign) { l.Look("sink", signs, at(second)) }
-	down := Sign{Kind: LinkDown, Place: one("port", "host"), What: "the link is down", Told: true}
+	down := Sign{Kind: LinkDown, Place: At("port", "host"), What: "the link is down", Told: true}
 	look(0, count("steady", 0), count("past", 0), count("faster", 0), count("new", 0))
 	for s := 1; s <= 100; s++ {
 		look(s, count("steady", uint64(s)), count("past", uint64(min(s, 30))), count("faster", uint64(s)), count("new", 0), down)
@@ -35,7 +35,7 @@ func TestWorse(t *testing.T) {
 	n := uint64(100)
 	for s := 101; s <= 120; s++ {
 		n += 3
-		look(s, count("steady", uint64(s)), count("past", 30+uint64(s-100)/2), count("faster", n), count("new", uint64(s-100)), down, Sign{Kind: Degraded, Place: one("collector", "x"), What: "it does not work", Evidence: Evidence{Why: "no such host"}, Since: at(101), Told: true})
+		look(s, count("steady", uint64(s)), count("past", 30+uint64(s-100)/2), count("faster", n), count("new", uint64(s-100)), down, Sign{Kind: Degraded, Place: At("collector", "x"), What: "it does not work", Evidence: Evidence{Why: "no such host"}, Since: at(101), Told: true})
 	}
 	want := []string{"reason faster: dropped, 160 packets", "reason new: dropped, 20 packets", "collector x: it does not work (no such host)"}
 	if got := worse(120); !slices.Equal(got, want) {
@@ -50,12 +50,12 @@ func TestCountersOfNewCollectors(t *testing.T) {
 	look := func(second int, values map[string]uint64) {
 		var signs []Sign
 		for name, n := range values {
-			signs = append(signs, Sign{Kind: ReportsLost, Place: one("collector", name), Subject: "collector", Count: &Count{Value: n, Unit: "reports", FromZero: true}})
+			signs = append(signs, Sign{Kind: ReportsLost, Place: At("collector", name), Subject: "collector", Count: &Count{Value: n, Unit: "reports", FromZero: true}})
 		}
 		l.Look("sink", signs, time.Unix(int64(second), 0))
 	}
 	lost := func(name string) float64 {
-		for _, p := range l.answer(&filter{limit: 9}).Items {
+		for _, p := range l.answer(&Filter{limit: 9}).Items {
 			if p.Place[0].ID == name {
 				return *p.Value
 			}

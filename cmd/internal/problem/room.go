@@ -72,7 +72,7 @@ func (l *List) withLeft(group string, signs []Sign) (more *Sign) {
 // More is the sign that so many more problems of a group have no room; why has their kinds.
 func More(group string, n int, why string) Sign {
 	return Sign{
-		Kind: MoreProblems, Subject: group, Place: one("signs", group), What: "more is wrong than there is room for", Over: "there is room for all that is wrong", Settle: settle, Known: true,
+		Kind: MoreProblems, Subject: group, Place: At("signs", group), What: "more is wrong than there is room for", Over: "there is room for all that is wrong", Settle: Settle, Known: true,
 		Value: new(float64(n)), Unit: "problems", Evidence: Evidence{Why: why},
 		Todo: "look at what is listed first; where nodes, queues or paths are listed that you do not have, somebody makes them up: intsink top flows, intsink capture",
 	}

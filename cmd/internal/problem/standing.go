@@ -64,7 +64,7 @@ func (l *List) state(t *trouble, s *Sign, now time.Time) []edge {
 		if !turned {
 			return t.again(now)
 		}
-		p.Kind, p.Severity, l.changed = s.Kind, severityOf(s.Kind), true
+		p.Kind, p.Severity, l.changed = s.Kind, s.Kind.Severity(), true
 		return []edge{{Turn, t, *t, *p}}
 	}
 	if s.Since.IsZero() && t.state.looks < inARow {

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"intsink/cmd/intsink/internal/statefile"
+	"intsink/cmd/internal/statefile"
 )
 
 // What the file is called, and what it is.
