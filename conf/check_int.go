@@ -36,6 +36,9 @@ func (d checker) checkINT(c *INT) {
 	}
 	d.checkDSCP(c)
 	if c.IFA != nil {
+		if c.IFA.Marker != nil && c.ProbeMarker != nil && *c.IFA.Marker == *c.ProbeMarker {
+			d.ErrorAt([]any{&c.IFA.Marker}, "int: ifa: marker is that of probe_marker: a packet is either INT or IFA 1.0")
+		}
 		d.checkIFA(c.IFA)
 	}
 	if c.IOAM != nil {

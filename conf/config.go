@@ -181,9 +181,10 @@ type Geneve struct {
 	OptionClass uint16
 }
 
-// IFA says which packets carry IFA 2.0, and how its hops are laid out.
+// IFA says which packets carry IFA 2.0 and 1.0, and how hops of 2.0 are laid out.
 type IFA struct {
 	Protocol     []uint8       // of IP
+	Marker       *uint64       // of IFA 1.0, behind TCP's or UDP's header; nil: none is looked for
 	Copies       CopyPolicy    // "drop" | "strip"; no default
 	MaxResidence time.Duration // of a longer residence time nothing is known
 	Hops         []IFAHop

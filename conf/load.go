@@ -124,7 +124,7 @@ func parse(filename string, src []byte, m machine) (*Config, *Diagnostics) {
 
 func read(f *schema.File, m machine) (*Config, *Diagnostics) {
 	d, c := checker{f}, defaultConfig()
-	d.QuotedHex = map[string]int{"probe_marker": 16, "device": 1}
+	d.QuotedHex = map[string]int{"probe_marker": 16, "marker": 16, "device": 1}
 	if !d.Parse(func(v schema.Visitor) { visitConfig(v, c) }) {
 		return nil, d.Done()
 	}

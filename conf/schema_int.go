@@ -17,12 +17,7 @@ func visitINT(v schema.Visitor, c *INT, ofLink bool) {
 		v.Attr("restore", schema.Optional(&d.Restore, 0, 63))
 	}, 0, 63, func(d *DSCP, n int64) any { d.Value = uint8(n); return &d.Value }))
 	v.Attr("tcp_options", schema.Choice(&c.TCPOptions, INTAfterOptions, INTBeforeOptions))
-	v.Attr("probe_marker", schema.Checked(schema.Hex64(&c.ProbeMarker), func(x *schema.Expr) bool {
-		if *c.ProbeMarker == 0 {
-			return x.Fail("zero is no marker: payloads that begin with zeros are common, and would lose bytes as INT")
-		}
-		return true
-	}))
+	v.Attr("probe_marker", marker(&c.ProbeMarker))
 	v.Attr("probe_ports", ports(&c.ProbePorts, 0, 65535))
 	v.Attr("gre_protocol", schema.Checked(schema.Optional(&c.GREProtocol, 1536, 65535), func(x *schema.Expr) bool {
 		if what, taken := etherTypes[*c.GREProtocol]; taken {
@@ -64,6 +59,16 @@ func visitINT(v schema.Visitor, c *INT, ofLink bool) {
 		v.Attr("prefix", schema.Prefixes(&m.Prefix))
 	}))
 	v.Blocks("domain", schema.Slice(&c.Domains, schema.Zero[Domain], func(d *Domain) *string { return &d.Name }, visitDomain))
+}
+
+// marker is a value of 64 bits that payloads do not begin with.
+func marker(p **uint64) schema.Value {
+	return schema.Checked(schema.Hex64(p), func(x *schema.Expr) bool {
+		if **p == 0 {
+			return x.Fail("zero is no marker: payloads that begin with zeros are common, and would be taken for INT")
+		}
+		return true
+	})
 }
 
 // etherTypes are EtherTypes that GRE tunnels carry and that INT must not take (IEEE 802 numbers at

@@ -13,6 +13,7 @@ import (
 
 func visitIFA(v schema.Visitor, c *IFA) {
 	v.Required("protocol", ifaProtocols(&c.Protocol))
+	v.Attr("marker", marker(&c.Marker))
 	v.Attr("copies", schema.Choice(&c.Copies, "", DropCopies, StripCopies))
 	v.Attr("max_residence", schema.Duration(&c.MaxResidence, 1000, 4_294_967_294))
 	v.Blocks("hop", schema.Slice(&c.Hops, func(int) IFAHop { return IFAHop{GNS: gnsByHop} }, func(h *IFAHop) *string { return &h.Name }, func(v schema.Visitor, h *IFAHop) {

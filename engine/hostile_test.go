@@ -15,6 +15,7 @@ import (
 	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/stage/tonetwork"
+	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/ioam"
@@ -93,7 +94,8 @@ func TestHostile(t *testing.T) {
 		for i, b := range []**linksBed{&h.quick, &h.long} {
 			*b = newLinksBed(t, name == "tap", func(r *Rules) {
 				if marker := uint64(0x0102030405060708); markings == 1 {
-					r.INT.ProbeMarker = &marker
+					x := *r.INT.IFA
+					x.Marker, r.INT.ProbeMarker, r.INT.IFA = ifa.MarkerOfH3C, &marker, &x
 				} else if markings == 2 {
 					r.INT.DSCP = []inthdr.DSCP{{Value: 23, Mask: 63}}
 				}
@@ -250,6 +252,8 @@ func (h *hostiles) draw(t *testing.T) {
 			orig, s, hops = intgen.RandomIFA(h.r)
 		case 2:
 			orig, s, hops = intgen.RandomIOAM(h.r)
+		case 3:
+			h.kinds = append(h.kinds, withIFA1(t, plain(h.r.IntN(9))))
 		}
 		if f, err := s.Insert(orig, hops); err == nil && len(f) < 1900 {
 			h.kinds = append(h.kinds, f)

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"intsink/engine/burst"
@@ -11,6 +13,7 @@ import (
 	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/packet"
 )
 
 // anyIFA is IFA as it may come: mostly live, of 32 bytes.
@@ -199,6 +202,57 @@ func TestIFAByDevice(t *testing.T) {
 		b.send(x.frame)
 		if f := b.flows()[0]; f.Watch != x.watch {
 			t.Errorf("watch %d, want %d", f.Watch, x.watch)
+		}
+	}
+}
+
+// withIFA1 makes a copy with IFA 1.0 of a packet over TCP or UDP and IPv4: a header and a hop of which nothing is known.
+func withIFA1(t *testing.T, orig []byte) []byte {
+	t.Helper()
+	var l packet.Layers
+	if packet.Parse(orig, len(orig), &l) != packet.OK || l.Payload == 0 || l.IPVersion != 4 {
+		t.Fatal("no packet to insert IFA 1.0 into")
+	}
+	b := slices.Insert(bytes.Clone(orig), int(l.Payload),
+		0xaa, 0xaa, 0xaa, 0xaa, 0xbb, 0xbb, 0xbb, 0xbb, 1, 1, 0, 0, 0xff, 0xff, 0xff, 0xff, 255, 1, 0, 0, 0x10, 0, 0, 8, 0, 7, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8)
+	binary.BigEndian.PutUint16(b[l.L3+2:], uint16(len(b))-l.L3)
+	return b
+}
+
+// TestIFA1: a copy with IFA 1.0 is reported with its bytes, and dropped; what bears the marker alone, and packets beside, leave as
+// they would without. Where no marker is configured, such a packet is any other.
+func TestIFA1(t *testing.T) {
+	for _, marker := range []uint64{ifa.MarkerOfH3C, 0} {
+		b := newBed(t, func(r *Rules) {
+			r.INT = inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{253}, StripCopies: true, MaxResidence: 1e9, Marker: marker}}
+		})
+		copied, live, other := withIFA1(t, plain(1)), withIFA(t, plain(2), nil), withIFA1(t, plain(3))
+		other[14+20+8+8] = 3  // another version
+		got := b.send(copied) // of malformed packets one a second is reported
+		b.host.TX = b.host.TX[:0]
+		for range 10 {
+			b.send(copied, live, plain(1), other)
+		}
+		want := [][]byte{plain(2), plain(1), other}
+		if marker == 0 {
+			want = append([][]byte{copied}, want...)
+		}
+		if len(b.host.TX) != 10*len(want) {
+			t.Fatalf("marker %x: %d packets left", marker, len(b.host.TX))
+		}
+		for i, f := range b.host.TX {
+			if !bytes.Equal(f, want[i%len(want)]) {
+				t.Fatalf("marker %x, packet %d: %x", marker, i, f)
+			}
+		}
+		l, reported := b.Snapshot().Links[0], false
+		for _, p := range got {
+			for _, r := range p.Reports {
+				reported = reported || bytes.Contains(r.Raw.Inner, []byte{0xbb, 1, 1})
+			}
+		}
+		if n := uint64(10); marker != 0 && (l.Direction[burst.ToHost].Dropped[burst.DropCopy] != n+1 || l.Malformed[inthdr.ReasonIFA1] != n+1 || l.Malformed[inthdr.ReasonVersion] != n || !reported) {
+			t.Errorf("reported %v; %+v", reported, l)
 		}
 	}
 }

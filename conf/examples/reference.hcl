@@ -67,6 +67,7 @@ int {
 
   # ifa {                # IFA 2.0: what most switches on sale write
   #   protocol      = 253     # of IP; or a list
+  #   marker        = "0xaaaaaaaabbbbbbbb" # that of IFA 1.0, whose packets are copies; none: not looked for
   #   copies        = "drop"  # drop | strip: packets with I = 0; no default
   #   max_residence = "1s"    # a longer residence time is unknown
   #   hop "mine" {            # a layout besides Broadcom's

@@ -62,6 +62,8 @@ func (d *Decoder) tunnel(n int) {
 	case inthdr.ByIFA:
 		d.behindIFA(n)
 		return
+	case inthdr.ByIFA1: // where the telemetry ends is not known for sure
+		return
 	case inthdr.ByGeneve, inthdr.ByIOAM:
 		d.tunnelOf(l.Proto, int(l.L4), int(l.Payload), l.DstPort, n)
 		return

@@ -69,6 +69,9 @@ var ioamClocks = map[conf.IOAMClock]ioam.Clock{conf.POSIXClock: ioam.POSIX, conf
 // ifaOf converts block ifa.
 func ifaOf(c *conf.IFA) *ifa.Config {
 	out := &ifa.Config{Protocols: c.Protocol, StripCopies: c.Copies == conf.StripCopies, MaxResidence: uint32(c.MaxResidence)}
+	if c.Marker != nil {
+		out.Marker = *c.Marker
+	}
 	for i := range c.Hops {
 		h := &c.Hops[i]
 		lns := ifa.AnyLNS

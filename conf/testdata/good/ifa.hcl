@@ -9,6 +9,7 @@ int {
   ifa {
     protocol      = [253, 131]
     copies        = "strip"
+    marker        = "0xaaaaaaaabbbbbbbb"
     max_residence = "100ms"
     hop "mine" {
       lns    = 2

@@ -34,6 +34,10 @@ var Metrics = []metric.Of[Counters]{
 
 // QuoterOf makes what finds INT in quotes of packets whose INT is as c says.
 func QuoterOf(c inthdr.Config) *quote.Quoter {
+	if c.IFA != nil { // that of 1.0 cannot be taken out
+		x := *c.IFA
+		x.Marker, c.IFA = 0, &x
+	}
 	c.Cut, c.Only = true, nil // the error around the quote tells which packets those are
 	return &quote.Quoter{Locator: inthdr.NewLocator(c)}
 }

@@ -110,10 +110,14 @@ var broadcom = func() (all [3]Layout) {
 // Config is how a link's IFA is read.
 type Config struct {
 	Protocols    []uint8
-	StripCopies  bool // copies go on as the packets that they are copies of; else they end here
+	Marker       uint64 // of IFA 1.0; 0: none is looked for
+	StripCopies  bool   // copies go on as the packets that they are copies of; else they end here
 	Layouts      []Layout
 	MaxResidence uint32 // a longer residence time, in nanoseconds, is unknown
 }
+
+// MarkerOfH3C is the marker of IFA 1.0 in copies that switches of H3C make.
+const MarkerOfH3C = 0xaaaaaaaabbbbbbbb
 
 // Takes reports whether proto is IFA's.
 func (c *Config) Takes(proto uint8) bool {

@@ -25,6 +25,7 @@ const (
 	ByGeneve
 	ByIFA
 	ByIOAM
+	ByIFA1
 )
 
 // Edit is a change to a packet besides the usual ones when INT is removed, or a part that stays.

@@ -82,6 +82,8 @@ func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
 	switch i.Marking {
 	case ByGRE, ByVXLANGPE, ByGeneve, ByIFA, ByIOAM:
 		return true
+	case ByIFA1: // it goes as a whole
+		return false
 	}
 	switch i.NPT {
 	case 1:

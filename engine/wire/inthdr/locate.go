@@ -72,7 +72,12 @@ func (p *Locator) locate(b []byte, l *packet.Layers, i *Info) Result {
 		return p.locateShim(b, l, i, ByDSCP, p.start(l))
 	}
 	if p.byProbe {
-		return p.locateProbe(b, l, i)
+		if r := p.locateProbe(b, l, i); r != NotINT {
+			return r
+		}
+	}
+	if p.ifa != nil && p.ifa.Marker != 0 {
+		return p.locateIFA1(b, l, i)
 	}
 	return NotINT
 }

@@ -201,7 +201,7 @@ func (p *Locator) probePort(port uint16) bool {
 // INT: DSCP, probe marker, UDP ports.
 type Marks struct {
 	DSCPs      uint64 // bit n: DSCP n marks INT
-	Probe      bool   // a probe marker does
+	Probe      bool   // a probe marker does, or that of IFA 1.0
 	ProbePorts bool   // it is looked for on some ports only
 	Counted    int    // words of a shim that its Length counts
 	Ports      [4]uint16
@@ -219,7 +219,7 @@ const (
 
 // Marks returns the marks of p.
 func (p *Locator) Marks() Marks {
-	m := Marks{DSCPs: p.dscps.marked, Probe: p.byProbe, ProbePorts: len(p.probePorts) > 0, Counted: p.counted, IOAM: p.ioam != nil, Only: p.only}
+	m := Marks{DSCPs: p.dscps.marked, Probe: p.byProbe || p.ifa != nil && p.ifa.Marker != 0, ProbePorts: len(p.probePorts) > 0, Counted: p.counted, IOAM: p.ioam != nil, Only: p.only}
 	m.Ports = [4]uint16{VXLANPort: packet.PortVXLAN, GPEPort: p.tunnels.GPE, GenevePort: p.tunnels.Geneve, OwnPort: p.port}
 	if !p.byPort {
 		m.Ports[OwnPort] = packet.PortVXLAN

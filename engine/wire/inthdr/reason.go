@@ -27,6 +27,7 @@ const (
 	ReasonPlace
 	ReasonLayout
 	ReasonPart
+	ReasonIFA1
 	ReasonIOAMOptions
 	ReasonIOAMAuthenticated
 	ReasonIOAMLength
@@ -43,7 +44,7 @@ var reasons = [NumReasons]struct{ label, doc string }{
 	ReasonLength:            {"shim_length", "the shim's Length is too small for its type (a Destination header has a word at least) or goes beyond the packet (IFA: the current length does); not taken as INT"},
 	ReasonNPT:               {"npt", "NPT is not 1 or 2 on the INT port, or not 0 elsewhere; not taken as INT"},
 	ReasonType:              {"type", "the INT type is not MD, Destination or MX, or not among `types`; not taken as INT"},
-	ReasonVersion:           {"version", "the version of the INT header is not configured, or does not belong behind this shim or to this place: a header of 1.0 behind a shim of 2.x, or the other way (IFA: another than 2); not taken as INT"},
+	ReasonVersion:           {"version", "the version of the INT header is not configured, or does not belong behind this shim or to this place: a header of 1.0 behind a shim of 2.x, or the other way (IFA: another than 2, or than 1 behind the marker of IFA 1.0); not taken as INT"},
 	ReasonUDPLength:         {"udp_length", "the UDP length does not agree with the IP length; not taken as INT"},
 	ReasonHopML:             {"hop_ml", "Hop ML does not agree with the Instruction Bitmap; INT removed, contents ignored"},
 	ReasonStack:             {"stack", "the stack is not a whole number of hops (IOAM: what nodes wrote is not); INT removed, contents ignored"},
@@ -55,6 +56,7 @@ var reasons = [NumReasons]struct{ label, doc string }{
 	ReasonPlace:             {"ifa_place", "IFA: nothing says where the metadata header stands: the next header is none of TCP, UDP, GRE, ICMP and ICMPv6, such as IFA again, or is not sound itself, or tail stamps (TS) come with a checksum (C) or in parts (MF); not taken as IFA"},
 	ReasonLayout:            {"ifa_layout", "IFA: no layout fits the stack, by GNS, LNS and length; IFA removed, hops reported as they are. See `hop` in block `ifa`"},
 	ReasonPart:              {"ifa_part", "IFA: the stack is one of several packets' (MF); removed, hops reported as they are"},
+	ReasonIFA1:              {"ifa_1", "IFA 1.0: no public text says how its hops are laid out; reported with its bytes, and dropped, for it is a copy. See `marker` in block `ifa`"},
 	ReasonIOAMOptions:       {"ioam_options", "IOAM: the options of an IPv6 extension header go beyond it, there are more than 64 of them in front of IOAM's, the headers are longer than 2,048 bytes, or one of them is that of a jumbogram; not taken as IOAM"},
 	ReasonIOAMAuthenticated: {"ioam_authenticated", "IOAM: an authentication header (AH) covers the packet, which its host would refuse without IOAM; not taken as IOAM"},
 	ReasonIOAMLength:        {"ioam_length", "IOAM: the node length does not agree with the trace type, which has no reserved bit, or an option is too short for its header; IOAM removed, contents ignored"},

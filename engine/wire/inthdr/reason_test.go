@@ -174,10 +174,32 @@ var reasonPackets = []struct {
 		"4500 002c 0001 0000 40fd 0000" + ipv4Addrs + "2f 11 14 80" + "8235 0035 000c 0000" + "0000 0103 0000 ff00" + "68 69 0a 0d",
 	},
 	{
+		inthdr.ReasonIFA1, inthdr.Sound, "IFA 1.0, whose current length counts the hop alone",
+		"4500 0040 0001 0000 4011 0000" + ipv4Addrs + "8235 0035 002c 0000" + marker + "01 01 0000 ffffffff" + "ff 01 0000 1000 0008 0007 0001" + "00000064 00000065",
+	},
+	{
+		inthdr.ReasonIFA1, inthdr.Sound, "IFA 1.0, whose current length counts the header, too",
+		"4500 0040 0001 0000 4011 0000" + ipv4Addrs + "8235 0035 002c 0000" + marker + "01 01 0000 ffffffff" + "ff 01 0000 1000 0024 0007 0001" + "00000064 00000065",
+	},
+	{
+		inthdr.ReasonVersion, inthdr.Unsound, "version 2 behind the marker of IFA 1.0",
+		"4500 0038 0001 0000 4011 0000" + ipv4Addrs + "8235 0035 0024 0000" + marker + "02 01 0000 ffffffff" + "ff 00 0000 1000 0000 0007 0001",
+	},
+	{
+		inthdr.ReasonTruncated, inthdr.Unsound, "a header of IFA 1.0 that lacks a byte",
+		"4500 0037 0001 0000 4011 0000" + ipv4Addrs + "8235 0035 0023 0000" + marker + "01 01 0000 ffffffff" + "ff 00 0000 1000 0000 0007 00",
+	},
+	{
+		inthdr.ReasonLength, inthdr.Unsound, "a current length of IFA 1.0 beyond the packet",
+		"4500 0038 0001 0000 4011 0000" + ipv4Addrs + "8235 0035 0024 0000" + marker + "01 01 0000 ffffffff" + "ff 01 0000 1000 001d 0007 0001",
+	},
+	{
 		inthdr.ReasonFragment, inthdr.Unsound, "the first fragment of many",
 		"4500 0034 0001 2000 4011 0000" + ipv4Addrs + toINTPort + "05dc 0000" + "14 04 0035" + md1Hop + "68 69 0a 0d",
 	},
 }
+
+const marker = "aaaaaaaabbbbbbbb"
 
 // everyMarking takes INT of all versions by any marking.
 func everyMarking() *inthdr.Locator {
@@ -187,7 +209,7 @@ func everyMarking() *inthdr.Locator {
 		VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82},
 		Geneve:   &inthdr.Geneve{Port: 6081, OptionClass: 0x0103},
 		Version2: true, Version1: true, Version0: true,
-		IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9},
+		IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9, Marker: ifa.MarkerOfH3C},
 	})
 }
 

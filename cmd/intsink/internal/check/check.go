@@ -208,6 +208,9 @@ func markings(c *conf.INT) []string {
 		for _, p := range x.Protocol {
 			add("IFA by IP protocol %d, copies %s", p, map[conf.CopyPolicy]string{conf.DropCopies: "read and dropped", conf.StripCopies: "forwarded"}[x.Copies])
 		}
+		if x.Marker != nil {
+			add("IFA 1.0 by marker 0x%016x, reported and dropped", *x.Marker)
+		}
 	}
 	if x := c.IOAM; x != nil {
 		for _, n := range x.Namespace {

@@ -31,8 +31,9 @@ type Result struct {
 
 		ByWatch []simulate.FlowsOfWatch `json:"by_watch"` // new flows, in the order of the watches; those that none took have no name
 	} `json:"flows"`
-	IFA        []simulate.IFASeen `json:"ifa,omitempty"` // whether the configuration takes it or not
-	Events     []EventRow         `json:"events"`        // those that occurred
+	IFA        []simulate.IFASeen `json:"ifa,omitempty"`          // whether the configuration takes it or not
+	IFA1       int                `json:"ifa1_packets,omitempty"` // with H3C's marker of IFA 1.0, likewise
+	Events     []EventRow         `json:"events"`                 // those that occurred
 	Collectors []CollectorRow     `json:"collectors"`
 	Against    *Result            `json:"against,omitempty"`
 	lines      []string           // of packets that are malformed, and of IFA
@@ -125,6 +126,10 @@ func (p *planner) result() *Result {
 	out.IFA = p.Unmarked.IFA()
 	for i := range out.IFA {
 		out.lines = append(out.lines, out.IFA[i].Under(p.conf.INT.IFA))
+	}
+	out.IFA1 = p.Unmarked.IFA1()
+	if line := simulate.IFA1Line(out.IFA1, p.conf.INT.IFA); line != "" {
+		out.lines = append(out.lines, line)
 	}
 	if line := simulate.LayoutlessLine(&l.Counters); line != "" {
 		out.lines = append(out.lines, "IFA: "+line)

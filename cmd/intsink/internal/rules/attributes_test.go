@@ -169,6 +169,7 @@ int {
   }
   ifa {
     protocol      = [253]
+    marker        = "0xaaaaaaaabbbbbbbb"
     copies        = "drop"
     max_residence = "100ms"
     hop "mine" {

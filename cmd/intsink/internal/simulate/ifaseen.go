@@ -44,16 +44,25 @@ type ifaTries struct {
 	by    map[uint8]*ifaTry
 	plain map[uint64]bool // packets without IFA, of TCP, UDP and others that IFA is inserted into
 	flows map[uint64]bool // of those packets
+	first *inthdr.Locator // of IFA 1.0
+	marks int             // packets with IFA 1.0
 	seed  maphash.Seed
 	room  []byte
 }
 
 func newIFATries() ifaTries {
-	return ifaTries{by: map[uint8]*ifaTry{}, plain: map[uint64]bool{}, flows: map[uint64]bool{}, seed: maphash.MakeSeed()}
+	return ifaTries{by: map[uint8]*ifaTry{}, plain: map[uint64]bool{}, flows: map[uint64]bool{}, seed: maphash.MakeSeed(),
+		first: inthdr.NewLocator(inthdr.Config{IFA: &ifa.Config{Marker: ifa.MarkerOfH3C}})}
 }
 
 // packet looks at one packet.
 func (a *ifaTries) packet(frame []byte, l packet.Layers) {
+	var i inthdr.Info
+	var o inthdr.Outers
+	if at := l; a.first.Find(frame, &at, &i, &o) == inthdr.Sound {
+		a.marks++
+		return
+	}
 	switch l.Proto {
 	case packet.ProtoTCP, packet.ProtoUDP, packet.ProtoGRE, packet.ProtoICMP, packet.ProtoICMPv6:
 		a.plain[a.identity(frame, &l)] = true
@@ -71,8 +80,6 @@ func (a *ifaTries) packet(frame []byte, l packet.Layers) {
 		a.by[l.Proto] = t
 	}
 	t.seen++
-	var i inthdr.Info
-	var o inthdr.Outers
 	if t.locator.Find(frame, &l, &i, &o) != inthdr.Sound {
 		return
 	}
@@ -200,6 +207,18 @@ func (s *IFASeen) alone() string {
 // LayoutlessLine says which namespaces of IFA have no layout; "" where all have one.
 func LayoutlessLine(c *burst.Counters) string {
 	return status.NoLayoutLine(c.NoLayout())
+}
+
+// IFA1Line is a line about so many packets with IFA 1.0, and about what the configuration makes of them; "" where there are none.
+func IFA1Line(n int, c *conf.IFA) string {
+	if n == 0 {
+		return ""
+	}
+	line := fmt.Sprintf("IFA 1.0: %s with the marker 0x%x: copies", cli.Count(n, "packet"), uint64(ifa.MarkerOfH3C))
+	if c == nil || c.Marker == nil || *c.Marker != ifa.MarkerOfH3C {
+		line += "; no block ifa looks for it, so they reach the host"
+	}
+	return line
 }
 
 // Under is a line about such packets, and about what the configuration makes of them.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"intsink/cmd/internal/cli"
+	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
 )
@@ -110,6 +112,9 @@ func (t *try) packet(frame []byte, l packet.Layers, selected bool) {
 // IFA is what packets have of IFA, whether the configuration takes it or not.
 func (u *Unmarked) IFA() []IFASeen { return u.ifa.found() }
 
+// IFA1 is how many packets have IFA 1.0.
+func (u *Unmarked) IFA1() int { return u.ifa.marks }
+
 // Lines are blocks int that would find INT in most of what they select, the one with most packets first.
 func (u *Unmarked) Lines() (all []string) {
 	found := slices.DeleteFunc(append(slices.Collect(maps.Values(u.tries)), u.all...), func(t *try) bool {
@@ -121,6 +126,9 @@ func (u *Unmarked) Lines() (all []string) {
 	}
 	for _, x := range u.IFA() {
 		all = append(all, x.block())
+	}
+	if n := u.IFA1(); n > 0 {
+		all = append(all, fmt.Sprintf("int {\n    ifa {\n      protocol = 253\n      marker   = \"0x%x\"\n      copies   = \"drop\"\n    }\n  } # %s with IFA 1.0", uint64(ifa.MarkerOfH3C), cli.Count(n, "packet")))
 	}
 	return all
 }

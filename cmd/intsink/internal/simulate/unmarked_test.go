@@ -1,11 +1,14 @@
 package simulate
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"intsink/conf"
+	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/intgen"
 )
 
@@ -118,5 +121,24 @@ func TestUnmarkedIFA(t *testing.T) {
 		if other := got[0].Under(nil); !strings.HasSuffix(other, "so it stays in") {
 			t.Error(other)
 		}
+	}
+}
+
+// TestUnmarkedIFA1: copies with IFA 1.0 are found by H3C's marker, and are no packets that others are copies of.
+func TestUnmarkedIFA1(t *testing.T) {
+	frame := intgen.NthFlow(1, false, false).Frame(200, 1)
+	copied := slices.Insert(frame, 14+20+8, 0xaa, 0xaa, 0xaa, 0xaa, 0xbb, 0xbb, 0xbb, 0xbb, 1, 1, 0, 0, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	binary.BigEndian.PutUint16(copied[16:], uint16(len(copied)-14))
+	u := NewUnmarked()
+	for range 2 {
+		u.Packet(copied)
+	}
+	marker := uint64(ifa.MarkerOfH3C)
+	const want = "IFA 1.0: 2 packets with the marker 0xaaaaaaaabbbbbbbb: copies"
+	if n := u.IFA1(); IFA1Line(n, &conf.IFA{Marker: &marker}) != want || IFA1Line(n, nil) != want+"; no block ifa looks for it, so they reach the host" || IFA1Line(0, nil) != "" {
+		t.Errorf("%d: %s", n, IFA1Line(n, nil))
+	}
+	if got := u.Lines(); len(got) != 1 || !strings.Contains(got[0], `marker   = "0xaaaaaaaabbbbbbbb"`) || !strings.HasSuffix(got[0], "# 2 packets with IFA 1.0") {
+		t.Errorf("%q", got)
 	}
 }
