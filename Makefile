@@ -39,7 +39,7 @@ demo: ## run the appliance in network namespaces and show its reports
 	GOAMD64=$(GOAMD64) $(GO) build -pgo=$(PGO) -trimpath -o bin/traffic ./deploy/demo/traffic
 	deploy/demo/demo.sh
 
-playground: ## a network to play with, until Ctrl-C: something goes wrong in it when you say so, and the page shows what (as root; LISTEN=127.0.0.1:9465, SINKS=3, IFA=1)
+playground: ## a network to play with, until Ctrl-C: something goes wrong in it when you say so, and the page shows what (as root; LISTEN=127.0.0.1:9465, SINKS=3, IFA=1, LINUX=1)
 	scripts/deps.sh demo
 	$(MAKE) build
 	GOAMD64=$(GOAMD64) $(GO) build -trimpath -o bin/traffic ./deploy/demo/traffic

@@ -23,7 +23,7 @@ in_ns() { ip netns exec "$@"; }
 cleanup() {
 	for p in "${pids[@]:-}"; do [ -n "$p" ] && kill "$p" 2>/dev/null || true; done
 	for p in "${pids[@]:-}"; do [ -n "$p" ] && wait "$p" 2>/dev/null || true; done
-	for n in $client $net $sink $server; do ip netns del "$n" 2>/dev/null || true; done
+	for n in $client $net $sink $server "${routers[@]:-}"; do ip netns del "$n" 2>/dev/null || true; done
 	rm -rf "$work"
 }
 trap cleanup EXIT

@@ -17,6 +17,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -43,6 +44,7 @@ func run(ctx context.Context, args []string) error {
 	listen := flags.String("listen", "127.0.0.1:9465", "addresses, with commas between them, that lead to the same addresses in the sink's namespace; of several sinks, one each")
 	quiet := flags.Int("quiet", 0, "process of the sink that the command quiet stops, and calm has go on; 0: none")
 	ifa := flags.Bool("ifa", false, "nodes write IFA, not INT")
+	routers := flags.String("routers", "", "command that makes of routers of Linux, which are the nodes, what its last argument says; none: nodes are made up")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -53,7 +55,9 @@ func run(ctx context.Context, args []string) error {
 		return tell(*control, flags.Arg(0))
 	}
 	p := &playground{Network: scene.New(), quiet: *quiet}
-	p.IFA = *ifa
+	if p.IFA = *ifa; *routers != "" {
+		p.OnLinux(func(word string) error { return ask(ctx, *routers, word) })
+	}
 	if p.Sinks = strings.Count(*network, ",") + 1; p.Sinks > 1 && strings.Count(*sink, ",")+1 != p.Sinks {
 		return errors.New("--network, --sink and --listen name as many sinks, each")
 	}
@@ -64,6 +68,15 @@ func run(ctx context.Context, args []string) error {
 type playground struct {
 	*scene.Network
 	quiet int // its process; 0: none
+}
+
+// ask runs a command with one more argument.
+func ask(ctx context.Context, command, word string) error {
+	args := append(strings.Fields(command), word)
+	if out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
 }
 
 // tell gives a command to the playground that runs.

@@ -2,7 +2,8 @@
 # A network to play with: three leaves, four spines and two leaves that write INT, and the sink behind
 # them, in network namespaces, until Ctrl-C. Needs root, and what make playground makes. CONFIG=FILE is a
 # configuration of yours for the sink, such as a copy of playground.hcl with thresholds, names or webhooks.
-# SINKS=3 has three sinks, and one page over all of them (sinks.sh). IFA=1: the switches write IFA.
+# SINKS=3 has three sinks, and one page over all of them (sinks.sh). IFA=1: the switches write IFA. LINUX=1: they are
+# routers of Linux, which write IOAM (linux.sh).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source deploy/demo/network.sh
@@ -10,17 +11,32 @@ listen=${LISTEN:-127.0.0.1:9465}
 control=${CONTROL:-/run/intsink-playground.sock}
 api=${control%.sock}-api.sock
 config=$work/playground.hcl
-ifa=() writes=INT
+how=() routers=() writes=INT
 if [ "${IFA:-0}" != 0 ]; then
-	ifa=(--ifa) writes=IFA
+	how=(--ifa) writes=IFA
 	sed 's/^  udp_port = 5000$/  ifa {\n    protocol = 253\n    copies   = "drop"\n  }/' "${CONFIG:-deploy/playground/playground.hcl}" >"$work/ifa.hcl"
 	CONFIG=$work/ifa.hcl
+fi
+if [ "${LINUX:-0}" != 0 ]; then
+	[ "${SINKS:-1}" = 1 ] || fail "LINUX=1 has one sink"
+	[ -e /proc/sys/net/ipv6/ioam6_id ] || fail "this kernel writes no IOAM: it takes Linux 5.15 with CONFIG_IPV6"
+	how=(--routers "deploy/playground/linux.sh is$id") writes="IOAM: routers of Linux"
+	routers=(is$id-{101,102,103,201,202,203,204,301,302})
+	sed 's/^  udp_port = 5000$/  ioam {\n    namespace     = 123\n    flow_sequence = true\n  }/' "${CONFIG:-deploy/playground/playground.hcl}" >"$work/linux.hcl"
+	CONFIG=$work/linux.hcl
 fi
 [ "$(id -u)" = 0 ] || fail "the playground makes network namespaces: run it as root"
 ip netns add $net 2>/dev/null || fail "ip netns add is refused: is this a container without CAP_SYS_ADMIN?"
 
 for n in $sink $server; do ip netns add "$n"; done
-link $net n-out $sink s-net 1950
+if [ "${#routers[@]}" = 0 ]; then
+	link $net n-out $sink s-net 1950
+else
+	link $net n-out $net m-in 1950
+	link $net e-out $sink s-net 1950
+	echo "making nine routers of Linux ..."
+	deploy/playground/linux.sh is$id make || fail "the routers"
+fi
 link $sink s-host $server v0 1500
 for n in $net $sink $server; do in_ns "$n" ip link set lo up; done
 [ "${SINKS:-1}" = 1 ] || source deploy/playground/sinks.sh
@@ -72,4 +88,4 @@ TEXT
   Dashboards               import deploy/grafana/sink.json into a Grafana of yours, with this Prometheus as data source
 
 TEXT
-"$bin/playground" "${ifa[@]}" --control "$control" --network $net/n-out --sink $sink --listen "$listen$more"
+"$bin/playground" "${how[@]}" --control "$control" --network $net/n-out --sink $sink --listen "$listen$more"

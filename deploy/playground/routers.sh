@@ -5,7 +5,7 @@ router() {
 	ip netns add "$1"
 	ip -n "$1" link set lo up
 	ip netns exec "$1" sysctl -qw net.ipv6.conf.all.forwarding=1 net.ipv6.conf.default.forwarding=1 net.ipv6.ioam6_id="$2" \
-		net.ipv6.conf.default.ignore_routes_with_linkdown=1
+		net.ipv6.conf.default.ignore_routes_with_linkdown=1 net.ipv6.conf.default.keep_addr_on_down=1
 	ip -n "$1" ioam namespace add 123
 }
 

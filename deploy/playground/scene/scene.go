@@ -1,11 +1,12 @@
 // Network: which packets the network sends, and what its nodes write into them, now.
 
-// Package scene is a leaf-spine network that writes INT, or IFA: three leaves send sixty flows over four
+// Package scene is a leaf-spine network that writes INT, or IFA, or is of routers of Linux, which write IOAM: three leaves send sixty flows over four
 // spines to two leaves, with a host behind each of five interfaces. Something can be made to go
 // wrong in it. `make playground` and the test of the page show a sink the same network.
 //
 //	scene.go    Network, its flows, the packets of a step
 //	faults.go   what can be made to go wrong
+//	linux.go    the packets that routers of Linux are to forward
 //	play.go     Play: the network's packets, in real time
 package scene
 
@@ -42,10 +43,11 @@ type Network struct {
 	Sink  int  // the one that the packet which is being sent leaves the network by
 	IFA   bool // nodes write IFA into the packets, not INT
 
-	source intgen.Source
-	flows  [Flows]flow
-	random *rand.Rand
-	faults atomic.Uint32
+	routers func(word string) error // nil: the network is not of routers
+	source  intgen.Source
+	flows   [Flows]flow
+	random  *rand.Rand
+	faults  atomic.Uint32
 }
 
 // flow is one of the flows, with its way while nothing is wrong.
@@ -98,6 +100,13 @@ func (n *Network) Step(step int, now time.Time, send func([]byte)) error {
 // packet sends a packet of f, unless the network loses it: its number is used up then.
 func (n *Network) packet(f *flow, size int, faults uint32, now time.Time, send func([]byte)) error {
 	f.sent++
+	if n.routers != nil {
+		frame, err := f.toLinux(size)
+		if err == nil {
+			send(frame)
+		}
+		return err
+	}
 	spine := f.spine
 	if faults&move != 0 && spine == dead {
 		spine = standIn

@@ -2,10 +2,15 @@ package scene
 
 import (
 	"encoding/binary"
+	"errors"
 	"maps"
 	"strings"
 	"testing"
 	"time"
+
+	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/ioam"
+	"intsink/engine/wire/packet"
 )
 
 // seen is what the nodes wrote into the packets of one round.
@@ -124,5 +129,40 @@ func TestWhatTells(t *testing.T) {
 	}
 	if _, err := n.Do("explode"); err == nil || !strings.Contains(err.Error(), "explode") || !strings.Contains(err.Error(), "calm") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestOnLinux: packets of all flows are sent to the first router, with room for three nodes; words are its, too.
+func TestOnLinux(t *testing.T) {
+	n := New()
+	var words []string
+	var refused error
+	n.OnLinux(func(word string) error { words = append(words, word); return refused })
+	l := inthdr.NewLocator(inthdr.Config{IOAM: &ioam.Config{Namespaces: []uint16{123}, FlowSequence: true}})
+	for step := range 2 * Steps {
+		err := n.Step(step, time.Now(), func(frame []byte) {
+			var p packet.Layers
+			var i inthdr.Info
+			if packet.Parse(frame, len(frame), &p) != packet.OK || l.Locate(frame, &p, &i) != inthdr.Sound || i.Removed != 96 || i.Hops != 0 {
+				t.Fatalf("%+v %x", i, frame)
+			}
+			if number, bits := l.Sequence(frame, &i); number != uint64(1+step/Steps) || bits != 32 {
+				t.Errorf("round %d: number %d", step/Steps, number)
+			}
+			if leaf := frame[27]; frame[4] != 2 || frame[5] != leaf&15 || leaf>>4 != 0 { // 2001:db8:101::
+				t.Errorf("to %x from %x", frame[:6], frame[22:38])
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(t, n, "slow", "calm", "fill")
+	refused = errors.New("no router")
+	if _, err := n.Do("lose"); err != refused || strings.Join(words, " ") != "slow calm fill lose" {
+		t.Errorf("%v: %v", words, err)
+	}
+	if text, _ := n.Do("what"); !strings.HasPrefix(text, "fill: ") || !strings.Contains(text, "8 out") || strings.Contains(text, "lose") {
+		t.Errorf("%q", text)
 	}
 }

@@ -29,6 +29,7 @@ const DefaultIOAM = 0xf20000
 
 const (
 	ioamOption   = 0x31
+	ioamStays    = 0x11 // what nodes on the way do not change
 	ioamUnit     = 8
 	ioamSnapshot = 1 << 1
 )
@@ -47,7 +48,7 @@ func (x *IOAM) insert(frame []byte, hops []Hop) ([]byte, error) {
 	if err != nil || !x.Edge {
 		return out, err
 	}
-	edge := []byte{ioamOption, 10, 0, 3}
+	edge := []byte{ioamStays, 10, 0, 3}
 	edge = binary.BigEndian.AppendUint16(edge, cmp.Or(x.Namespace, 123))
 	edge = binary.BigEndian.AppendUint32(append(edge, 0x40, 0), x.Number)
 	return insertOption(out, DestinationOptions, edge, false)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,12 +24,34 @@ import (
 	"intsink/internal/netns"
 )
 
+// Sections of docs/first-hour.md: onLinux is typed where routers of Linux are the network.
+const (
+	onLinux        = "With routers of Linux"
+	withoutBrowser = "The same without a browser"
+)
+
 // TestFirstHourPage: what docs/first-hour.md types, in the playground itself, prints what stands there, and the problems that it
 // tells of are there.
 func TestFirstHourPage(t *testing.T) {
-	if !netns.In(t) {
-		return
+	if netns.In(t) {
+		typePage(t, func(section string) bool { return section != onLinux }, expected, elsewhere)
 	}
+}
+
+// TestFirstHourOnLinux: the same of the section about routers of Linux.
+func TestFirstHourOnLinux(t *testing.T) {
+	if _, err := os.Stat("/proc/sys/net/ipv6/ioam6_id"); err != nil {
+		t.Skipf("this kernel writes no IOAM, Linux does from 5.15 on: %v", err)
+	}
+	if netns.In(t) {
+		typePage(t, func(section string) bool { return section == onLinux }, expectedOnLinux, nil, "LINUX=1")
+	}
+}
+
+type told struct{ log, webhook string }
+
+// typePage types the sections that are asked for, and waits for the problems of each command.
+func typePage(t *testing.T, typed func(section string) bool, expected map[string]*regexp.Regexp, elsewhere map[string]told, more ...string) {
 	page, err := os.ReadFile("../../../../docs/first-hour.md")
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +64,7 @@ func TestFirstHourPage(t *testing.T) {
 	}
 	mine, work := sinktest.Write(t, filepath.Join(t.TempDir(), "mine.hcl"), string(config)+"notify \"test\" { url = \"http://127.0.0.1:9477/\" }\n"), t.TempDir()
 	env := append(os.Environ(), "BIN="+bin, "CONTROL="+filepath.Join(t.TempDir(), "control"), "CONFIG="+mine, "TMPDIR="+work)
+	env = append(env, more...)
 	shell := func(command string) *exec.Cmd {
 		c := exec.Command("sh", "-c", strings.ReplaceAll(command, "bin/intsink", bin+"/intsink"))
 		c.Dir, c.Env = "../../../..", env
@@ -72,14 +96,14 @@ func TestFirstHourPage(t *testing.T) {
 	if !sinktest.Eventually(func() bool { return strings.Contains(said(), "http://127.0.0.1:9465/ui/") }) {
 		t.Fatalf("it never printed the address\n%s", said())
 	}
-	told := webhookIn(t, fmt.Sprintf("is%d-sink", ground.Process.Pid), "127.0.0.1:9477")
+	posts := webhookIn(t, fmt.Sprintf("is%d-sink", ground.Process.Pid), "127.0.0.1:9477")
 	io.WriteString(in, "help\n")
 	if !sinktest.Eventually(func() bool { return strings.Contains(said(), "Ctrl-C ends it all.") }) {
 		t.Errorf("the prompt does not answer\n%s", said())
 	}
 	sections, steps := stepsOf(string(page))
 	tried := 0
-	for _, section := range sections {
+	for _, section := range slices.DeleteFunc(sections, func(s string) bool { return !typed(s) }) {
 		for _, s := range steps[section] {
 			tried++
 			got, _ := shell(s.command).CombinedOutput() // problems has the exit code 1 where there are some
@@ -98,19 +122,16 @@ func TestFirstHourPage(t *testing.T) {
 			if found, ok := elsewhere[s.command]; ok && !sinktest.Eventually(func() bool {
 				log, _ := filepath.Glob(filepath.Join(work, "*", "run.log"))
 				text, err := os.ReadFile(log[0])
-				return err == nil && regexp.MustCompile("(WARN|ERROR) .*"+found.log).Match(text) && regexp.MustCompile(`"event":"begin".*`+found.webhook).MatchString(told())
+				return err == nil && regexp.MustCompile("(WARN|ERROR) .*"+found.log).Match(text) && regexp.MustCompile(`"event":"begin".*`+found.webhook).MatchString(posts())
 			}) {
-				t.Errorf("after %s log or webhook lack %+v\n%s", s.command, found, told())
+				t.Errorf("after %s log or webhook lack %+v\n%s", s.command, found, posts())
 			}
 		}
 	}
-	last := regexp.MustCompile("(?s)## The same without a browser\n\n```sh\n(.*?)```").FindStringSubmatch(string(page))
-	for _, command := range strings.Split(strings.TrimSpace(last[1]), "\n") {
-		if got, err := shell(command).CombinedOutput(); len(got) == 0 || err != nil && !strings.Contains(command, "problems") {
-			t.Errorf("%s: %v\n%s", command, err, got)
-		}
+	if typed(withoutBrowser) {
+		typeAll(t, string(page), shell)
 	}
-	if tried < 7 {
+	if tried < 6 {
 		t.Errorf("%d commands: too few to be all", tried)
 	}
 	syscall.Kill(-ground.Process.Pid, syscall.SIGINT) // Ctrl-C
@@ -118,6 +139,17 @@ func TestFirstHourPage(t *testing.T) {
 	ended = true
 	if left := netns.Sh(t, "ls /run/netns || true"); strings.Contains(left, fmt.Sprintf("is%d-", ground.Process.Pid)) {
 		t.Errorf("namespaces are left: %s (%v)", left, err)
+	}
+}
+
+// typeAll types what docs/first-hour.md has without a browser.
+func typeAll(t *testing.T, page string, shell func(string) *exec.Cmd) {
+	t.Helper()
+	last := regexp.MustCompile("(?s)## " + withoutBrowser + "\n\n```sh\n(.*?)```").FindStringSubmatch(page)
+	for _, command := range strings.Split(strings.TrimSpace(last[1]), "\n") {
+		if got, err := shell(command).CombinedOutput(); len(got) == 0 || err != nil && !strings.Contains(command, "problems") {
+			t.Errorf("%s: %v\n%s", command, err, got)
+		}
 	}
 }
 
@@ -165,7 +197,7 @@ func webhookIn(t *testing.T, namespace, address string) (told func() string) {
 }
 
 // elsewhere is what log and webhook say after a command.
-var elsewhere = map[string]struct{ log, webhook string }{
+var elsewhere = map[string]told{
 	"deploy/playground/do slow": {`network: .* node=202 `, `"kind":"slow_hop",.*"id":"202"`},
 	"deploy/playground/do fill": {`network: .* node=302 egress=12 queue=2 .*culprit=udp:10\.2\.0\.19:40055-10\.3\.2\.12:8000 `, `"kind":"queue_congested",.*"id":"302".*"id":"12".*"culprits":\[\{"flow":"udp:10\.2\.0\.19:40055-10\.3\.2\.12:8000"`},
 	"deploy/playground/do move": {`network: .* node=203 `, `"kind":"path_changed",.*"id":"203"`},
@@ -177,5 +209,13 @@ var expected = map[string]*regexp.Regexp{
 	"deploy/playground/do slow": regexp.MustCompile(`node 202`),
 	"deploy/playground/do fill": regexp.MustCompile(`node 302, egress 12, queue 2`),
 	"deploy/playground/do move": regexp.MustCompile(`node 203`),
+	"deploy/playground/do lose": regexp.MustCompile(`packets of flows are lost`),
+}
+
+// expectedOnLinux are those of routers of Linux.
+var expectedOnLinux = map[string]*regexp.Regexp{
+	"deploy/playground/do slow": regexp.MustCompile(`node 202: packets take longer`),
+	"deploy/playground/do fill": regexp.MustCompile(`node 302, egress 12, queue 0: the queue is congested\s[^!]*filled by udp:\[2001:db8:102::19\]:40055-\[2001:db8:302:204:12::1\]:8000`),
+	"deploy/playground/do move": regexp.MustCompile(`node 203: no packet comes`),
 	"deploy/playground/do lose": regexp.MustCompile(`packets of flows are lost`),
 }
