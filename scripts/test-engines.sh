@@ -21,6 +21,9 @@ for version in 26.7 26.3 26.9; do
 	INTSINK_CLICKHOUSE=$version gotest -tags engines -skip "$skip" ./deploy/collect
 done
 
+step "what was last week, over all sinks"
+gotest -tags engines -run 'LastWeek|StoreWhereNoSinkAnswers' ./cmd/internal/allsinks
+
 step "Apache Kafka: one broker, a leader that is killed, a rolling restart, TLS, SASL and access control"
 gotest -tags engines -run 'TestApacheKafka|TestBrokersThatEnd|TestSecureKafka' ./exporters/kafka
 

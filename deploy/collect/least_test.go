@@ -47,9 +47,10 @@ func TestLeastVersion(t *testing.T) {
 		}
 	}
 	for _, m := range []clickhouse.Minutes{clickhouse.Queues, clickhouse.Hops, clickhouse.Segments} {
-		all = append(all, toNobody(m.Between("`int`.", 0, 30, 60, "", 5)))
+		all = append(all, toNobody(m.Between("`int`.", 0, 30, 60, "", 5)), toNobody(m.HeldBetween("`int`.", n.now.Add(-time.Hour), n.now, "", 5)))
 	}
-	all = append(all, toNobody(clickhouse.ProblemsSince("`int`.", time.Now(), 5)), toNobody(clickhouse.EpisodesBetween("`int`.", time.Now(), time.Now(), "", 5)))
+	all = append(all, toNobody(clickhouse.WaysBetween("`int`.", n.now.Add(-time.Hour), n.now, "source >= toIPv6('::ffff:10.0.0.1')", 5)), toNobody(clickhouse.MissingBetween("`int`.", n.now, n.now)))
+	all = append(all, toNobody(clickhouse.ProblemsBetween("`int`.", time.Now(), time.Now(), 5)), toNobody(clickhouse.EpisodesBetween("`int`.", time.Now(), time.Now(), "", 5)))
 	shows, _ := panels(t)
 	for _, p := range shows {
 		all = append(all, shown(p.Targets[0].RawSQL, time.Now(), nil)+" FORMAT Null")

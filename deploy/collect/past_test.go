@@ -47,10 +47,10 @@ func TestWhatSinksForgot(t *testing.T) {
 		}
 		return all
 	}
-	if got := kinds(ask(clickhouse.ProblemsSince("`int`.", now.Add(-60*time.Hour), 10))); fmt.Sprint(got) != "[node_gone slow_hop]" {
+	if got := kinds(ask(clickhouse.ProblemsBetween("`int`.", now.Add(-60*time.Hour), now, 10))); fmt.Sprint(got) != "[node_gone slow_hop]" {
 		t.Errorf("problems %v", got)
 	}
-	rows := ask(clickhouse.ProblemsSince("`int`.", now.Add(-48*time.Hour), 10))
+	rows := ask(clickhouse.ProblemsBetween("`int`.", now.Add(-48*time.Hour), now, 10))
 	if fmt.Sprint(kinds(rows)) != "[node_gone]" || rows[0]["node"] != 7.0 || rows[0]["began"] != float64(now.Add(-40*time.Hour).UnixMilli()) {
 		t.Errorf("problems %v", rows)
 	}
@@ -75,6 +75,31 @@ func TestWhatSinksForgot(t *testing.T) {
 		if len(rows) == 0 || len(rows[0]["median"].([]any)) != len(rows[0]["steps"].([]any)) {
 			t.Errorf("%s %v", name, rows)
 		}
+	}
+}
+
+// TestWhatAnIncidentAsks: the ways of one host's packets and what was lost on them; the minutes of its hops beside the day before; what never came.
+func TestWhatAnIncidentAsks(t *testing.T) {
+	c := startClickHouse(t)
+	c.runFile("clickhouse.sql")
+	now := time.Now().UTC().Truncate(time.Minute)
+	c.insert(day(now).records)
+	ask := func(query string) string {
+		return c.must(strings.TrimSuffix(query, " FORMAT JSONEachRow"))
+	}
+	got := ask(clickhouse.WaysBetween("`int`.", now.Add(-21*time.Minute), now, "source >= toIPv6('::ffff:10.0.0.2') AND source <= toIPv6('::ffff:10.0.0.2')", 10))
+	if strings.Count(got, "\n") != 2 || !strings.Contains(got, `"nodes":[12,13]`) || !strings.Contains(got, `"flows":["tcp:10.0.0.2:1024-10.1.0.1:80"]`) || !strings.Contains(got, `"lost_packets":0`) {
+		t.Errorf("ways %s", got)
+	}
+	got = ask(clickhouse.Hops.HeldBetween("`int`.", now.Add(-21*time.Minute), now, " AND (node, egress) IN ((12, 2))", 10))
+	if !strings.Contains(got, `"known":2,`) || !strings.Contains(got, `"before":[1000,`) || !strings.Contains(got, `"max":95000,"known"`) || strings.Count(got, "\n") != 1 {
+		t.Errorf("hops %s", got)
+	}
+	if got = ask(clickhouse.Segments.HeldBetween("`int`.", now.Add(-30*time.Minute), now, "", 10)); strings.Count(got, "\n") != 2 || !strings.Contains(got, `"from_node":11,"to_node":12`) {
+		t.Errorf("segments %s", got)
+	}
+	if got = ask(clickhouse.MissingBetween("`int`.", now.Add(-time.Hour), now)); strings.TrimSpace(got) != `{"packets":4,"unknown":1}` {
+		t.Errorf("missing %s", got)
 	}
 }
 

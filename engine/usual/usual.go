@@ -67,7 +67,7 @@ const (
 // Odd values are Factor times the 99th percentile, and latencies at least the floor.
 const (
 	Factor       = 8
-	defaultFloor = 100_000 // nanoseconds
+	DefaultFloor = 100_000 // nanoseconds
 )
 
 // place is what is known of a place.
@@ -131,7 +131,7 @@ type Usual struct {
 func New(seed uint64) *Usual { return newUsual(seed, MaxPlaces) }
 
 func newUsual(seed uint64, places int) *Usual {
-	u := &Usual{limits: newLimits(seed), seed: seed*0x9e3779b97f4a7c15 | 1, floor: defaultFloor, queues: flows.NewSmall[queue](places, seed, (*queue).isSettled), slow: map[Place]Slow{}, changed: map[Place]bool{}}
+	u := &Usual{limits: newLimits(seed), seed: seed*0x9e3779b97f4a7c15 | 1, floor: DefaultFloor, queues: flows.NewSmall[queue](places, seed, (*queue).isSettled), slow: map[Place]Slow{}, changed: map[Place]bool{}}
 	for k := Hop; k < NumKinds; k++ {
 		u.others[k] = flows.NewSmall[place](places, seed, (*place).isSettled)
 	}
@@ -185,7 +185,7 @@ func (s Stat) or(other Stat) Stat {
 func (u *Usual) SetFloor(ns uint32) {
 	u.mu.Lock()
 	if u.floor = ns; ns == 0 {
-		u.floor = defaultFloor
+		u.floor = DefaultFloor
 	}
 	u.mu.Unlock()
 }

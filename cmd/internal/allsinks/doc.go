@@ -3,6 +3,6 @@
 //
 // sinks.go is the set of sinks, sink.go one of them, question.go what all of them are asked once however many people look;
 // server.go the routes. A file for each kind of answer has how it is merged: problems.go, lists.go, episodes.go, history.go,
-// status.go, incident.go. Answers are JSON objects as they came (object.go), so that what a newer sink says in fields that this
+// status.go, incident.go; what sinks remember no more comes out of a store (past.go, pastincident.go). Answers are JSON objects as they came (object.go), so that what a newer sink says in fields that this
 // program does not know is passed on.
 package allsinks

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"intsink/cmd/internal/cli"
 )
 
 // slack is how far apart two sinks may begin or end what is one: each sees other packets of it.
@@ -27,7 +29,7 @@ const mostShares = 16
 // remember them no more.
 func (s *Sinks) episodeList(ctx context.Context, r *http.Request) (object, error) {
 	parameters := r.URL.Query()
-	at, limited, err := s.spanIn(parameters)
+	at, limited, err := s.spanIn(parameters, "since", "until")
 	if err != nil || !limited {
 		if err == nil {
 			return s.listOf("episodes")(ctx, r)
@@ -40,7 +42,7 @@ func (s *Sinks) episodeList(ctx context.Context, r *http.Request) (object, error
 	asked.Del("until")
 	asked.Set("limit", strconv.Itoa(maxLimit))
 	q, err := s.askFor(ctx, r.URL.Path+"?"+asked.Encode(), s.o.Timeout)
-	if err != nil {
+	if err != nil && !s.storeAlone(err) {
 		return nil, err
 	}
 	all := &question{}
@@ -92,24 +94,24 @@ func notIn(replies []reply, episodes []object) []any {
 	return left
 }
 
-// spanIn reads since and until: times, or how long ago. limited tells whether there is one.
-func (s *Sinks) spanIn(parameters url.Values) (at span, limited bool, err error) {
+// spanIn reads two parameters, from when and to when: times, or how long ago. limited tells whether there is one.
+func (s *Sinks) spanIn(parameters url.Values, from, to string) (at span, limited bool, err error) {
 	now := s.o.Now()
 	at = span{time.Unix(0, 0), now}
-	for name, t := range map[string]*time.Time{"since": &at.from, "until": &at.to} {
+	for name, t := range map[string]*time.Time{from: &at.from, to: &at.to} {
 		v := parameters.Get(name)
 		if v == "" {
 			continue
 		}
 		limited = true
-		if d, err := time.ParseDuration(v); err == nil && d >= 0 {
-			*t = now.Add(-d)
-		} else if *t, err = time.Parse(time.RFC3339, v); err != nil {
-			return at, true, &refusal{http.StatusBadRequest, fmt.Sprintf("%s = %.40q: must be a time such as 2026-11-22T03:31:09Z, or how long ago it was, such as 168h", name, v)}
+		moment, ok := cli.When(v, now)
+		if !ok {
+			return at, true, &refusal{http.StatusBadRequest, fmt.Sprintf("%s = %.40q: must be "+cli.TimeForms, name, v)}
 		}
+		*t = moment
 	}
 	if !at.from.Before(at.to) {
-		return at, limited, &refusal{http.StatusBadRequest, "since is not before until"}
+		return at, limited, &refusal{http.StatusBadRequest, from + " is not before " + to}
 	}
 	return at, limited, nil
 }

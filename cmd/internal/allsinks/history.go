@@ -28,7 +28,7 @@ func (s *Sinks) history(ctx context.Context, r *http.Request) (object, error) {
 	}
 	s.knowAll(ctx)
 	if s.o.Past != nil {
-		at, _, err := s.spanIn(r.URL.Query())
+		at, _, err := s.spanIn(r.URL.Query(), "since", "until")
 		if since := r.URL.Query().Get("since"); err == nil && since != "" && s.o.Now().Sub(at.from) > sinksKeep {
 			return s.longHistory(ctx, r, at, keys)
 		}
@@ -58,7 +58,7 @@ func (s *Sinks) longHistory(ctx context.Context, r *http.Request, at span, keys 
 		parameters.Set("since", border.UTC().Format(time.RFC3339))
 		parameters.Set("step", step.String())
 		var err error
-		if asked, err = s.askFor(ctx, r.URL.Path+"?"+parameters.Encode(), 5*s.o.Timeout); err != nil {
+		if asked, err = s.askFor(ctx, r.URL.Path+"?"+parameters.Encode(), 5*s.o.Timeout); err != nil && !s.storeAlone(err) {
 			return nil, err
 		}
 		all.replies, at.to = asked.answers(), border

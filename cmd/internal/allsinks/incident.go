@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
-)
+	"time"
 
-// The verdicts of a sink that are no finding.
-const (
-	networkNormal = "network_normal"
-	cannotSay     = "cannot_say"
+	"intsink/cmd/internal/verdict"
 )
 
 // pageKey is the field under which an answer is a document for people, in place of JSON.
@@ -41,11 +39,7 @@ func (s *Sinks) incident(ctx context.Context, r *http.Request) (object, error) {
 		path += "?" + parameters.Encode()
 	}
 	s.knowAll(ctx)
-	q, err := s.askFor(ctx, path, 5*s.o.Timeout)
-	if err != nil {
-		return nil, err
-	}
-	o, err := q.once(func(q *question) (object, error) { return mergeIncident(q), nil })
+	o, err := s.incidentIn(ctx, path, parameters)
 	if err != nil || format == "" || format == "json" {
 		return o, err
 	}
@@ -53,6 +47,24 @@ func (s *Sinks) incident(ctx context.Context, r *http.Request) (object, error) {
 		return nil, &refusal{http.StatusBadRequest, fmt.Sprintf("format = %.40q: must be json, text or html", format)}
 	}
 	return object{pageKey: pageOf(o, format)}, nil
+}
+
+// incidentIn is the incident of a time, by the sinks, and where they do not remember all of it, by the store.
+func (s *Sinks) incidentIn(ctx context.Context, path string, parameters url.Values) (object, error) {
+	if s.o.Past != nil && parameters.Get("from") != "" {
+		at, _, err := s.spanIn(parameters, "from", "to")
+		if err != nil {
+			return nil, err
+		}
+		if s.o.Now().Sub(at.from) > sinksKeep-time.Hour {
+			return s.longIncident(ctx, parameters, at)
+		}
+	}
+	q, err := s.askFor(ctx, path, 5*s.o.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	return q.once(func(q *question) (object, error) { return mergeIncident(q), nil })
 }
 
 // saw tells whether a sink knows something of what is asked: flows, of now or before.
@@ -64,14 +76,14 @@ func saw(o object) bool {
 // finds tells whether a sink says that something is, or was, wrong.
 func finds(o object) bool {
 	v := text(o, "verdict")
-	return v != "" && v != networkNormal && v != cannotSay
+	return v != "" && v != verdict.NetworkNormal && v != verdict.CannotSay
 }
 
 // mergeIncident makes one verdict: what some sink found decides; that nothing is wrong is said only where every sink that saw something says so,
 // and all answered.
 func mergeIncident(q *question) object {
 	answers := q.answers()
-	slices.SortStableFunc(answers, func(a, b reply) int { return rank(a.o) - rank(b.o) })
+	slices.SortStableFunc(answers, func(a, b reply) int { return rank(&a) - rank(&b) })
 	first := answers[0]
 	out := copyOf(first.o)
 	lists := []string{"flows", "paths", "places", "episodes"}
@@ -83,15 +95,15 @@ func mergeIncident(q *question) object {
 	seers := 0
 	for _, r := range answers {
 		asked = append(asked, object{"sink": r.sink.name, "verdict": r.o["verdict"], "title": r.o["title"]})
-		if !saw(r.o) && !finds(r.o) {
+		if rank(&r) == notSeen {
 			continue
 		}
-		seers++
+		seers += bit(r.sink.name != pastName)
 		if finds(r.o) && !slices.Contains(titles, text(r.o, "title")) {
 			titles = append(titles, text(r.o, "title"))
 		}
 		for _, line := range listOf(r.o, "why") {
-			why = append(why, "sink "+r.sink.name+": "+shown(line))
+			why = append(why, titleOf(r.sink.name)+": "+shown(line))
 		}
 		for _, k := range lists {
 			out[k] = append(out[k].([]any), withSink(r, k)...)
@@ -113,36 +125,49 @@ func mergeIncident(q *question) object {
 	return out
 }
 
-// rank puts what is found before what is normal, and that before what nobody knows.
-func rank(o object) int {
+// notSeen ranks a sink that saw nothing of what is asked.
+const notSeen = 3
+
+// rank puts what is found before what nobody knows, and that before what is normal. The store has to have seen it: its time is nobody else's.
+func rank(r *reply) int {
+	saw := saw(r.o) || r.sink.name == pastName
 	switch {
-	case finds(o):
+	case finds(r.o):
 		return 0
-	case saw(o) && text(o, "verdict") == cannotSay:
+	case saw && text(r.o, "verdict") == verdict.CannotSay:
 		return 1
-	case saw(o):
+	case saw:
 		return 2
 	}
-	return 3
+	return notSeen
+}
+
+// titleOf is who answers, as a line begins with it.
+func titleOf(name string) string {
+	if name == pastName {
+		return name
+	}
+	return "sink " + name
 }
 
 // judge writes verdict, title and why.
 func judge(out object, q *question, titles []string, seers int, why []any) {
 	missing := q.partial()
 	for _, p := range missing {
-		why = append(why, fmt.Sprintf("sink %s did not answer: %s", p.Sink, p.Why))
+		why = append(why, fmt.Sprintf("%s did not answer: %s", titleOf(p.Sink), p.Why))
 	}
 	switch {
 	case len(titles) > 0:
 		out["title"] = strings.Join(titles, "; ")
 	case len(missing) > 0:
-		out["verdict"], out["title"] = cannotSay, fmt.Sprintf("not all sinks answered: %d of %d did", len(q.replies)-len(missing), len(q.replies))
+		out["verdict"], out["title"] = verdict.CannotSay, fmt.Sprintf("not all sinks answered: %d of %d did", len(q.replies)-len(missing), len(q.replies))
 		delete(out, "at")
 	case seers == 0:
 		why = listOf(out, "why") // all say the same
 	}
 	if seers > 0 && len(titles) == 0 && len(missing) == 0 {
-		why = append(why, fmt.Sprintf("%d of %d sinks saw packets of this", seers, len(q.replies)))
+		sinks := slices.DeleteFunc(slices.Clone(q.replies), func(r reply) bool { return r.sink.name == pastName })
+		why = append(why, fmt.Sprintf("%d of %d sinks saw packets of this", seers, len(sinks)))
 	}
 	out["why"] = why
 }

@@ -164,3 +164,22 @@ func shift(o object, by time.Duration, names ...string) {
 		}
 	}
 }
+
+// deepCopy is v with lists and objects of its own.
+func deepCopy(v any) any {
+	switch v := v.(type) {
+	case object:
+		o := make(object, len(v))
+		for k, x := range v {
+			o[k] = deepCopy(x)
+		}
+		return o
+	case []any:
+		l := make([]any, len(v))
+		for i, x := range v {
+			l[i] = deepCopy(x)
+		}
+		return l
+	}
+	return v
+}

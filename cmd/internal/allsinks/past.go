@@ -86,9 +86,12 @@ func withoutPast(o object, err error) object {
 	return o
 }
 
+// storeAlone tells whether a question that failed is answered by the store: no sink answers.
+func (s *Sinks) storeAlone(failed error) bool { return s.o.Past != nil && errors.Is(failed, errNobody) }
+
 // pastProblems are those that were wrong at since or later, by the sinks' webhooks, and that no sink has told now: each as what a sink answers.
 func (s *Sinks) pastProblems(ctx context.Context, since time.Time, now []reply) ([]reply, error) {
-	rows, err := s.rows(ctx, clickhouse.ProblemsSince(s.o.Past.Database, since, mostItems))
+	rows, err := s.rows(ctx, clickhouse.ProblemsBetween(s.o.Past.Database, since, s.o.Now().Add(time.Hour), mostItems))
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +144,8 @@ func (s *Sinks) pastEpisodes(ctx context.Context, at span, parameters url.Values
 		return past, err
 	}
 	items := []any{}
-	for _, o := range rows {
+	for _, row := range rows {
+		o := deepCopy(row).(object) // rows are for all who ask the same
 		for from, to := range map[string]string{"begin_ns": "begin", "end_ns": "end", "peak_ns": "peak_at"} {
 			ns, err := strconv.ParseInt(text(o, from), 10, 64)
 			if o[to] = nil; err == nil {
@@ -160,9 +164,12 @@ func (s *Sinks) pastEpisodes(ctx context.Context, at span, parameters url.Values
 	return past, nil
 }
 
+// unknownNumber is what the tables have for a node or interface that is not known.
+const unknownNumber = "4294967295"
+
 // noInterface makes null of what the tables have for an interface that is not known.
 func noInterface(o object, name string) {
-	if shown(o[name]) == "4294967295" {
+	if shown(o[name]) == unknownNumber {
 		o[name] = nil
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/problem"
+	"intsink/cmd/internal/verdict"
 	"intsink/engine/series"
 )
 
@@ -45,7 +46,7 @@ func TestBlind(t *testing.T) {
 		if c.want != "" {
 			title = "network normal in what the sink saw: look at the hosts"
 		}
-		if got := x.Coverage.Unseen(); got != c.want || x.Verdict != NetworkNormal || x.Title != title {
+		if got := x.Coverage.Unseen(); got != c.want || x.Verdict != verdict.NetworkNormal || x.Title != title {
 			t.Errorf("%s: %q, %q, want %q", name, got, x.Title, c.want)
 		}
 		in.Counts.Close()

@@ -98,27 +98,9 @@ func (p *parameters) when(name string, now, otherwise time.Time) time.Time {
 	if s == "" {
 		return otherwise
 	}
-	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
-		return now.Add(-d)
-	}
-	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateTime + " UTC", clock, clock + " UTC"} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return lastOf(t, now)
-		}
-	}
-	p.fail("%s = %q: must be a time such as 2026-11-22T03:31:09Z or 03:31:09 (UTC, the last one), or how long ago it was, such as 10m", name, cli.Short(s))
-	return time.Time{}
-}
-
-// lastOf puts a time without a date, as texts print it, on the last day on which it has been.
-func lastOf(t, now time.Time) time.Time {
-	if t.Year() != 0 {
-		return t
-	}
-	year, month, day := now.UTC().Date()
-	t = time.Date(year, month, day, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
-	if t.After(now) {
-		t = t.Add(-24 * time.Hour)
+	t, ok := cli.When(s, now)
+	if !ok {
+		p.fail("%s = %q: must be "+cli.TimeForms, name, cli.Short(s))
 	}
 	return t
 }

@@ -19,14 +19,6 @@ import (
 	"intsink/flows"
 )
 
-// Verdicts. Others are kinds of problems: node_gone, loss_between, loop, path_changed.
-const (
-	NetworkSlow   = "network_slow"
-	NetworkSlower = "network_slower" // than usual, but below the floor of what is slow
-	NetworkNormal = "network_normal"
-	CannotSay     = "cannot_say"
-)
-
 // Incident is the answer of GET /api/v1/incident.
 type Incident struct {
 	From     time.Time          `json:"from"`

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"intsink/cmd/internal/problem"
+	"intsink/cmd/internal/verdict"
 )
 
 // judge decides. Something that is wrong decides alone; that nothing is wrong is said only where everything was looked at.
@@ -17,11 +18,11 @@ func (x *Incident) judge() {
 		x.say("%d of these flows ended, or have no room in the table any more: episodes, problems and changes of paths of this time name them", c.Gone)
 	}
 	if all := x.findings(); len(all) > 0 {
-		x.Verdict, x.At, x.Title = all[0].verdict, all[0].at, headline(all)
+		x.Verdict, x.At, x.Title = all[0].Verdict, all[0].At, verdict.Headline(all)
 		return
 	}
 	if x.lacks() {
-		x.Verdict, x.Title = CannotSay, "not enough coverage to say"
+		x.Verdict, x.Title = verdict.CannotSay, "not enough coverage to say"
 		return
 	}
 	worst := &x.Places[0]
@@ -32,10 +33,10 @@ func (x *Incident) judge() {
 	}
 	x.say("median of a step %s at most: %s, at %s", ns(*worst.WorstNs), times(worst), worst.Place)
 	if worst.slower {
-		x.Verdict, x.At, x.Title = NetworkSlower, worst.Place, fmt.Sprintf("network slower than usual at %s, below the %s from which on you want to hear of it", worst.Place, ns(worst.floor))
+		x.Verdict, x.At, x.Title = verdict.NetworkSlower, worst.Place, fmt.Sprintf("network slower than usual at %s, below the %s from which on you want to hear of it", worst.Place, ns(worst.floor))
 		return
 	}
-	x.Verdict, x.Title = NetworkNormal, "network normal: look at the hosts"
+	x.Verdict, x.Title = verdict.NetworkNormal, "network normal: look at the hosts"
 	lost := "no packet lost in this time"
 	if unseen := x.Coverage.Unseen(); unseen != "" {
 		x.Title, lost = "network normal in what the sink saw: look at the hosts", "no packet lost that the sink would have seen: "+unseen
@@ -48,18 +49,18 @@ func (x *Incident) say(format string, args ...any) {
 }
 
 // findings are what is wrong, as the headline has it: what is wrong now first, then by how bad it is.
-func (x *Incident) findings() (all []finding) {
+func (x *Incident) findings() (all []verdict.Finding) {
 	slow := x.slowPlaces()
 	for _, p := range x.Problems {
 		for _, f := range x.ofProblem(p) {
-			if !slices.ContainsFunc(slow, func(s finding) bool { return s.at == f.at }) {
+			if !slices.ContainsFunc(slow, func(s verdict.Finding) bool { return s.At == f.At }) {
 				all = append(all, f)
 			}
 		}
 	}
 	for _, e := range x.Episodes {
-		if node := fmt.Sprintf("node %d", e.Node); !slices.ContainsFunc(slow, func(f finding) bool { return f.at == node }) {
-			slow = append(slow, finding{verdict: NetworkSlow, at: fmt.Sprintf("queue %d of %s", e.Queue, node), over: e.End != nil && !x.isSlowNow(node)})
+		if node := fmt.Sprintf("node %d", e.Node); !slices.ContainsFunc(slow, func(f verdict.Finding) bool { return f.At == node }) {
+			slow = append(slow, verdict.Finding{Verdict: verdict.NetworkSlow, At: fmt.Sprintf("queue %d of %s", e.Queue, node), Over: e.End != nil && !x.isSlowNow(node)})
 		}
 	}
 	x.sayEpisodes()
@@ -67,68 +68,54 @@ func (x *Incident) findings() (all []finding) {
 		x.say("%d packets of these flows were lost since each began, and packets were lost in this time", x.Lost)
 	}
 	all = append(all, slow...)
-	slices.SortStableFunc(all, func(a, b finding) int { return cmp.Or(a.rank()-b.rank(), cmp.Compare(b.times, a.times)) })
+	verdict.Sort(all)
 	return all
 }
 
 // ofProblem says a problem, and what it is for the headline.
-func (x *Incident) ofProblem(p *problem.Problem) (all []finding) {
-	f := finding{verdict: string(p.Kind), at: p.Where(), over: p.Until != nil}
+func (x *Incident) ofProblem(p *problem.Problem) (all []verdict.Finding) {
+	f := verdict.Finding{Verdict: string(p.Kind), At: p.Where(), Over: p.Until != nil}
 	switch p.Kind {
 	case problem.NodeGone:
 		x.say("%s", x.goneText(p))
-		return []finding{f}
+		return []verdict.Finding{f}
 	case problem.PathChanged: // over, it is how the network is now
-		x.say("%s: %s%s", f.at, p.What, x.leftText(p))
-		if !f.over && (x.names(p) || len(x.leavers(p)) > 0) {
-			return []finding{f}
+		x.say("%s: %s%s", f.At, p.What, x.leftText(p))
+		if !f.Over && (x.names(p) || len(x.leavers(p)) > 0) {
+			return []verdict.Finding{f}
 		}
 	case problem.FlowsSilent:
-		x.say("%s: %s, since %s: %s, %s", f.at, p.What, p.Since.UTC().Format(clock), p.Amount(), p.Evidence.Why)
-		return []finding{f}
+		x.say("%s: %s, since %s: %s, %s", f.At, p.What, p.Since.UTC().Format(clock), p.Amount(), p.Evidence.Why)
+		return []verdict.Finding{f}
 	case problem.LossBetween, problem.Loop:
-		x.say("%s: %s", f.at, cmp.Or(strings.TrimSuffix(p.What+", "+p.Amount(), ", "), p.What))
-		if f.at != "" {
-			return []finding{f}
+		x.say("%s: %s", f.At, cmp.Or(strings.TrimSuffix(p.What+", "+p.Amount(), ", "), p.What))
+		if f.At != "" {
+			return []verdict.Finding{f}
 		}
 	case problem.UsualChanged: // nothing is slow beside it, but it may have been slow for long
-		if !f.over && x.crosses(p.Place) {
+		if !f.Over && x.crosses(p.Place) {
 			x.say("%s: %s: %s", p.Where(), p.What, p.Amount())
 		}
 	case problem.SlowHop, problem.SlowSegment, problem.QueueCongested:
 		named := x.names(p) && x.Coverage.Gone > 0 // flows that are in the table are looked at themselves
-		if !named && (f.over || !x.crosses(p.Place)) {
+		if !named && (f.Over || !x.crosses(p.Place)) {
 			return nil
 		}
-		if named || !f.over {
-			f.verdict, f.at = NetworkSlow, placeOf(p)
+		if named || !f.Over {
+			f.Verdict, f.At = verdict.NetworkSlow, verdict.Place(p)
 			x.say("%s", strings.TrimSuffix(fmt.Sprintf("%s: %s, %s", p.Where(), p.What, p.Amount()), ", "))
 			if named && p.Value != nil && p.Usual != nil {
-				f.times = *p.Value / max(*p.Usual, 1)
+				f.Times = *p.Value / max(*p.Usual, 1)
 			}
-			return []finding{f}
+			return []verdict.Finding{f}
 		}
 	}
 	return nil
 }
 
-// placeOf is the place of a problem as places and episodes call it.
-func placeOf(p *problem.Problem) string {
-	if len(p.Place) == 0 {
-		return "nearly all nodes"
-	}
-	switch last := p.Place[len(p.Place)-1]; {
-	case last.What == "queue":
-		return fmt.Sprintf("queue %s of node %s", last.ID, p.Place[0].ID)
-	case p.Place[0].What == "node":
-		return "node " + p.Place[0].ID
-	}
-	return p.Where()
-}
-
 // slowPlaces are the hops and segments that are slow, the worst first: of the ways through a node or segment, the worst stands
 // for all.
-func (x *Incident) slowPlaces() (all []finding) {
+func (x *Incident) slowPlaces() (all []verdict.Finding) {
 	worst, ways := map[string]*PlaceItem{}, map[string]int{}
 	for i := range x.Places {
 		if p := &x.Places[i]; p.SlowSteps > 0 {
@@ -138,12 +125,14 @@ func (x *Incident) slowPlaces() (all []finding) {
 		}
 	}
 	for at, p := range worst {
-		all = append(all, finding{NetworkSlow, at, !x.isSlowNow(at), p.times})
+		all = append(all, verdict.Finding{Verdict: verdict.NetworkSlow, At: at, Over: !x.isSlowNow(at), Times: p.times})
 	}
-	slices.SortFunc(all, func(a, b finding) int { return cmp.Or(cmp.Compare(b.times, a.times), strings.Compare(a.at, b.at)) })
+	slices.SortFunc(all, func(a, b verdict.Finding) int {
+		return cmp.Or(cmp.Compare(b.Times, a.Times), strings.Compare(a.At, b.At))
+	})
 	for i := range all {
-		p, of := worst[all[i].at], ""
-		if n := ways[all[i].at]; n > 1 {
+		p, of := worst[all[i].At], ""
+		if n := ways[all[i].At]; n > 1 {
 			of = fmt.Sprintf(", the worst of %d slow ways", n)
 		}
 		x.say("%s: median of a step up to %s, %s, for %s%s", p.Place, ns(*p.WorstNs), times(p), p.Slow(), of)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"intsink/cmd/internal/problem"
+	"intsink/cmd/internal/verdict"
 )
 
 // sayEpisodes has a line for each queue: how often it was congested, from when to when, and the episode with the most bytes.
@@ -92,8 +93,8 @@ func (in *API) sayWhereNode(x *Incident, node uint32) {
 			if p.Kind != problem.NodeGone || p.Until != nil || len(p.Place) == 0 || p.Place[0].ID != strconv.FormatUint(uint64(node), 10) {
 				continue
 			}
-			f := finding{verdict: string(problem.NodeGone), at: p.Where()}
-			x.Verdict, x.At, x.Title, x.Problems = f.verdict, f.at, headline([]finding{f}), append(x.Problems, p)
+			f := verdict.Finding{Verdict: string(problem.NodeGone), At: p.Where()}
+			x.Verdict, x.At, x.Title, x.Problems = f.Verdict, f.At, verdict.Headline([]verdict.Finding{f}), append(x.Problems, p)
 			x.say("the last packet came through it at %s", p.Since.UTC().Format(clock))
 			x.say("its flows went elsewhere, for example from %s to %s: %s", p.Evidence.From, p.Evidence.To, p.FlowsText())
 			return

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/problem"
+	"intsink/cmd/internal/verdict"
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/flowapi"
 	"intsink/cmd/intsink/internal/names"
@@ -21,7 +22,7 @@ func answer() *flowapi.Incident {
 	v := func(n uint32) *uint32 { return &n }
 	at := time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC)
 	return &flowapi.Incident{
-		From: at, To: at.Add(10 * time.Minute), About: "flows of 10.0.0.4", Verdict: flowapi.NetworkSlow, At: "node 202", Title: "network slow at node 202", Why: []string{"node 202: 306us, 66 x its usual 4.61us <b>"},
+		From: at, To: at.Add(10 * time.Minute), About: "flows of 10.0.0.4", Verdict: verdict.NetworkSlow, At: "node 202", Title: "network slow at node 202", Why: []string{"node 202: 306us, 66 x its usual 4.61us <b>"},
 		Paths:    []flowapi.PathItem{{ID: "570a954f16dea0e0"}},
 		Places:   []flowapi.PlaceItem{{Place: "node 202", Kind: "hop", UsualNs: v(4610), MedianNs: v(4620), WorstNs: v(5000), SlowSteps: 0, Steps: 160}, {Place: "node 202", Kind: "hop", WorstNs: v(306_000), UsualNs: v(4610), MedianNs: v(4863), P99Ns: v(326_000), MaxNs: v(306_000), SlowSteps: 24, Steps: 163}, {Place: "node 101", Kind: "hop"}},
 		Problems: []*problem.Problem{{ID: 3, Kind: problem.SlowHop, Place: []problem.Part{{What: "node", ID: "202"}}, What: "packets take longer", Since: at}},

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/internal/verdict"
 	"intsink/cmd/intsink/internal/flowapi"
 )
 
@@ -42,7 +43,7 @@ func TestIncidentOfAWayThatBeganLate(t *testing.T) {
 	s.packet(3)
 	w := s.ask("/api/v1/incident?flow=" + s.sources[3].Src.String() + "," + s.sources[3].Dst.String())
 	var x flowapi.Incident
-	if err := json.Unmarshal(w.Body.Bytes(), &x); err != nil || x.Verdict != flowapi.NetworkSlow || x.At != "node 202" {
+	if err := json.Unmarshal(w.Body.Bytes(), &x); err != nil || x.Verdict != verdict.NetworkSlow || x.At != "node 202" {
 		t.Errorf("%s at %q: %q (%v)", x.Verdict, x.At, x.Why, err)
 	}
 }
@@ -60,16 +61,16 @@ func TestIncident(t *testing.T) {
 		return s.sources[flow].Src.String() + "," + s.sources[flow].Dst.String()
 	}
 	for name, c := range map[string]struct{ query, verdict, at, why string }{
-		"by the slow spine":    {"flow=" + address(3), flowapi.NetworkSlow, "node 202", "x its usual"},
-		"in the full queue":    {"flow=" + address(60), flowapi.NetworkSlow, "node 302", "udp:10.0.0.61:1060-10.9.0.61:80 filled it"},
-		"by another spine":     {"flow=" + address(6), flowapi.NetworkNormal, "", "none was slow"},
-		"its INT is cut":       {"flow=" + address(1), flowapi.CannotSay, "", "the path of 1 of 1 flows is not known"},
-		"nobody knows it":      {"flow=192.0.2.1,192.0.2.2", flowapi.CannotSay, "", "no such flow is known"},
-		"the slow node":        {"node=202", flowapi.NetworkSlow, "node 202", "x its usual"},
-		"a host":               {"host=10.0.0.4", flowapi.NetworkSlow, "node 202", "x its usual"},
-		"before it was slow":   {"flow=" + address(3) + "&from=2m&to=40s", flowapi.NetworkNormal, "", "none was slow"},
-		"not so long ago":      {"host=10.0.0.4&from=20s", flowapi.NetworkSlow, "node 202", ""},
-		"a day of which 2 min": {"flow=" + address(3) + "&from=23h", flowapi.NetworkSlow, "node 202", ""},
+		"by the slow spine":    {"flow=" + address(3), verdict.NetworkSlow, "node 202", "x its usual"},
+		"in the full queue":    {"flow=" + address(60), verdict.NetworkSlow, "node 302", "udp:10.0.0.61:1060-10.9.0.61:80 filled it"},
+		"by another spine":     {"flow=" + address(6), verdict.NetworkNormal, "", "none was slow"},
+		"its INT is cut":       {"flow=" + address(1), verdict.CannotSay, "", "the path of 1 of 1 flows is not known"},
+		"nobody knows it":      {"flow=192.0.2.1,192.0.2.2", verdict.CannotSay, "", "no such flow is known"},
+		"the slow node":        {"node=202", verdict.NetworkSlow, "node 202", "x its usual"},
+		"a host":               {"host=10.0.0.4", verdict.NetworkSlow, "node 202", "x its usual"},
+		"before it was slow":   {"flow=" + address(3) + "&from=2m&to=40s", verdict.NetworkNormal, "", "none was slow"},
+		"not so long ago":      {"host=10.0.0.4&from=20s", verdict.NetworkSlow, "node 202", ""},
+		"a day of which 2 min": {"flow=" + address(3) + "&from=23h", verdict.NetworkSlow, "node 202", ""},
 	} {
 		w := s.ask("/api/v1/incident?" + c.query)
 		var x flowapi.Incident
@@ -106,7 +107,7 @@ func TestIncidentOfFlowsThatEnded(t *testing.T) {
 	ended, _ := s.source.Network.Seen(201)
 	s.pass(60, 0.2)
 	var x flowapi.Incident
-	if err := json.Unmarshal(s.ask("/api/v1/incident?node=201").Body.Bytes(), &x); err != nil || x.Verdict != flowapi.CannotSay || len(x.Why) != 1 || !strings.HasSuffix(x.Why[0], "the last packet came through it at "+ended.UTC().Format("15:04:05")) {
+	if err := json.Unmarshal(s.ask("/api/v1/incident?node=201").Body.Bytes(), &x); err != nil || x.Verdict != verdict.CannotSay || len(x.Why) != 1 || !strings.HasSuffix(x.Why[0], "the last packet came through it at "+ended.UTC().Format("15:04:05")) {
 		t.Errorf("of a node whose flows ended at %v: %s, %q (%v)", ended, x.Verdict, x.Why, err)
 	}
 	for name, c := range map[string]struct {
@@ -114,11 +115,11 @@ func TestIncidentOfFlowsThatEnded(t *testing.T) {
 		query, verdict, says string
 		gone, paths          int
 	}{
-		"filled a queue":          {60, "from=5m", flowapi.NetworkSlow, "udp:10.0.0.61:1060-10.9.0.61:80 filled it", 1, 0},
+		"filled a queue":          {60, "from=5m", verdict.NetworkSlow, "udp:10.0.0.61:1060-10.9.0.61:80 filled it", 1, 0},
 		"changed its way":         {6, "from=5m", "node_gone", "1 of these flows left it, for example from 101 > 203 > 301 to 101 > 204 > 301", 1, 1},
-		"long before":             {60, "from=5m&to=2m", flowapi.CannotSay, "no such flow is known", 0, 0},
-		"nothing happened to it":  {9, "from=5m", flowapi.CannotSay, "no such flow is known", 0, 0},
-		"one that is still there": {3, "from=5m", flowapi.NetworkNormal, "none was slow", 0, 1},
+		"long before":             {60, "from=5m&to=2m", verdict.CannotSay, "no such flow is known", 0, 0},
+		"nothing happened to it":  {9, "from=5m", verdict.CannotSay, "no such flow is known", 0, 0},
+		"one that is still there": {3, "from=5m", verdict.NetworkNormal, "none was slow", 0, 1},
 	} {
 		s.packet(c.flow)
 		w := s.ask("/api/v1/incident?flow=" + s.sources[c.flow].Src.String() + "," + s.sources[c.flow].Dst.String() + "&" + c.query)
@@ -154,7 +155,7 @@ func TestIncidentOfADeadNode(t *testing.T) {
 	s.move = true
 	s.pass(10, 1)
 	each("10 s after", "node 203 is gone: no packet comes through it", "of these flows left it, for example from ")
-	if x := verdictOf(6 + 3); x.Verdict != flowapi.NetworkNormal { // by 204 before
+	if x := verdictOf(6 + 3); x.Verdict != verdict.NetworkNormal { // by 204 before
 		t.Errorf("%s, %q", x.Title, x.Why)
 	}
 	s.pass(150, 0.2)

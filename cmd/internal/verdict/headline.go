@@ -1,8 +1,9 @@
 // The first line of an incident: what is wrong now, then what was, each with its place.
 
-package flowapi
+package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,21 +11,26 @@ import (
 	"intsink/cmd/internal/problem"
 )
 
-// finding is something that is wrong, or was in the time.
-type finding struct {
-	verdict string
-	at      string
-	over    bool
-	times   float64 // as long as usual; 0: not known
+// Finding is something that is wrong, or was in the time.
+type Finding struct {
+	Verdict string
+	At      string
+	Over    bool
+	Times   float64 // as long as usual; 0: not known
+}
+
+// Sort puts what is wrong now first, then what is worse.
+func Sort(all []Finding) {
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Or(a.rank()-b.rank(), cmp.Compare(b.Times, a.Times)) })
 }
 
 // graver are the verdicts of findings, the worst first.
 var graver = []string{string(problem.NodeGone), string(problem.FlowsSilent), string(problem.LossBetween), string(problem.Loop), NetworkSlow, string(problem.PathChanged)}
 
 // rank is lower for what is wrong now, then for what is worse.
-func (f *finding) rank() int {
-	n := slices.Index(graver, f.verdict)
-	if f.over {
+func (f *Finding) rank() int {
+	n := slices.Index(graver, f.Verdict)
+	if f.Over {
 		n += len(graver)
 	}
 	return n
@@ -43,11 +49,11 @@ var words = map[string][2]string{
 // mostPlaces is how many places a headline names.
 const mostPlaces = 3
 
-// headline is what all findings say, in their order: those of one kind with one verb.
-func headline(all []finding) string {
-	var once []finding
+// Headline is what all findings say, in their order: those of one kind with one verb.
+func Headline(all []Finding) string {
+	var once []Finding
 	for _, f := range all {
-		if !slices.ContainsFunc(once, func(o finding) bool { return o.at == f.at && o.verdict == f.verdict }) {
+		if !slices.ContainsFunc(once, func(o Finding) bool { return o.At == f.At && o.Verdict == f.Verdict }) {
 			once = append(once, f)
 		}
 	}
@@ -56,16 +62,16 @@ func headline(all []finding) string {
 	for len(shown) > 0 {
 		first, n := shown[0], 0
 		var places []string
-		for n < len(shown) && shown[n].verdict == first.verdict && shown[n].over == first.over {
-			places = append(places, first.place(shown[n].at))
+		for n < len(shown) && shown[n].Verdict == first.Verdict && shown[n].Over == first.Over {
+			places = append(places, first.place(shown[n].At))
 			n++
 		}
-		of, text := words[first.verdict], strings.Join(places, " and ")
+		of, text := words[first.Verdict], strings.Join(places, " and ")
 		tense := of[0]
-		if first.over {
+		if first.Over {
 			tense = of[1]
 		}
-		if first.verdict == string(problem.NodeGone) && n > 1 {
+		if first.Verdict == string(problem.NodeGone) && n > 1 {
 			tense = strings.NewReplacer(" is ", " are ", " was ", " were ", " it", " them").Replace(tense)
 		}
 		parts, shown = append(parts, fmt.Sprintf(tense, text)), shown[n:]
@@ -77,10 +83,24 @@ func headline(all []finding) string {
 }
 
 // place is a place as the words of the finding want it.
-func (f *finding) place(at string) string {
+func (f *Finding) place(at string) string {
 	stands := strings.HasPrefix(at, "between ") || strings.HasPrefix(at, "from ")
-	if stands || f.verdict == string(problem.NodeGone) || f.verdict == string(problem.FlowsSilent) || f.verdict == string(problem.PathChanged) {
+	if stands || f.Verdict == string(problem.NodeGone) || f.Verdict == string(problem.FlowsSilent) || f.Verdict == string(problem.PathChanged) {
 		return at
 	}
 	return "at " + at
+}
+
+// Place is that of a problem as an incident calls it: a queue, a node, or a way between two.
+func Place(p *problem.Problem) string {
+	if len(p.Place) == 0 {
+		return "nearly all nodes"
+	}
+	switch last := p.Place[len(p.Place)-1]; {
+	case last.What == "queue":
+		return fmt.Sprintf("queue %s of node %s", last.ID, p.Place[0].ID)
+	case p.Place[0].What == "node":
+		return "node " + p.Place[0].ID
+	}
+	return p.Where()
 }
