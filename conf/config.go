@@ -148,6 +148,7 @@ type INT struct {
 	Leak        LeakPolicy      // "forward" | "strip" | "drop": INT from the host side
 	LeakMark    MarkPolicy      // "clear" | "drop" | "forward": its mark without INT from there
 	Verify      int             // one INT packet in so many has its checksums verified; 0: none
+	Layer       LayerPolicy     // "all" | "outer": INT inside of tunnels is the sink's, or others'
 	Fragments   FragmentPolicy  // "pass" | "strip"
 	Match       *INTMatch       // which packets may carry INT; nil: all
 	Domains     []Domain

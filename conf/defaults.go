@@ -48,7 +48,7 @@ func defaultConfig() *Config {
 func defaultINT() INT {
 	return INT{
 		TCPOptions: INTAfterOptions, Versions: []string{"2"}, INT1Dialect: StandardINT1, Types: []string{"md", "mx", "destination"},
-		ShimLength: ShimExclusive, Checksum: UpdateChecksum, Malformed: ForwardMalformed, Fragments: PassFragments,
+		ShimLength: ShimExclusive, Checksum: UpdateChecksum, Malformed: ForwardMalformed, Layer: AllLayers, Fragments: PassFragments,
 		Leak: ForwardLeaks, LeakMark: ClearMarks,
 	}
 }

@@ -53,6 +53,7 @@ func visitINT(v schema.Visitor, c *INT, ofLink bool) {
 	if !ofLink {
 		v.Attr("verify", schema.Integer(&c.Verify, 0, 1<<32-1))
 	}
+	v.Attr("layer", schema.Choice(&c.Layer, AllLayers, Outermost))
 	v.Attr("fragments", schema.Choice(&c.Fragments, PassFragments, StripFragments))
 	v.Optional("match", schema.Pointer(&c.Match, func() INTMatch { return INTMatch{} }, func(v schema.Visitor, m *INTMatch) {
 		v.Attr("vlan", ports(&m.VLAN, 0, 4095))

@@ -87,6 +87,15 @@ const (
 	ForwardMarks MarkPolicy = "forward"
 )
 
+// LayerPolicy is int.layer: which layers of a packet in tunnels INT is taken out of.
+type LayerPolicy string
+
+// The values of int.layer.
+const (
+	AllLayers LayerPolicy = "all"
+	Outermost LayerPolicy = "outer"
+)
+
 // FragmentPolicy is int.fragments: what becomes of first fragments with INT.
 type FragmentPolicy string
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"intsink/engine/burst/bursttest"
+	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 )
 
@@ -44,6 +45,65 @@ func TestINTInBothLayers(t *testing.T) {
 			}
 			b.Close()
 		})
+	}
+}
+
+// TestINTOfTheOuterLayer: where INT is looked for in the outermost layers alone, what is inside of
+// a tunnel leaves as it was sent, with INT and without, by the long way and by a template.
+func TestINTOfTheOuterLayer(t *testing.T) {
+	for _, n := range bursttest.Nestings() {
+		orig, want := bursttest.Plain(1), bursttest.WithINT(t, bursttest.Plain(1), nil)
+		_, both := n.Frames(t, nil)
+		frames, left := [][]byte{both}, [][]byte{want}
+		if n.Tunnel != nil {
+			orig, want = bursttest.Wrap(t, n.Tunnel, orig), bursttest.Wrap(t, n.Tunnel, want)
+			frames, left = [][]byte{both, want, bursttest.WithINT(t, orig, bursttest.Like(n.Outer))}, [][]byte{want, want, orig}
+		}
+		b := nestedBed(t, func(r *Rules) { r.INT.Outer = true })
+		for range 3 {
+			b.network.RX = nil
+			for _, f := range frames {
+				b.network.RX = append(b.network.RX, bytes.Clone(f), bytes.Clone(f))
+			}
+			b.host.TX = nil
+			b.Poll()
+			if len(b.host.TX) != 2*len(frames) {
+				t.Fatalf("%s: %d packets of %d", n.Name, len(b.host.TX), 2*len(frames))
+			}
+			for i, f := range b.host.TX {
+				if !bytes.Equal(f, left[i/2]) {
+					t.Errorf("%s: packet %d left as %x\nwant %x", n.Name, i, f, left[i/2])
+				}
+			}
+		}
+		b.step(2e6)
+		b.sealed()
+		if c := b.Snapshot(); c.Links[0].Malformed != [inthdr.NumReasons]uint64{} || c.Links[0].INT[inthdr.MD] != uint64(3*2*(len(frames)-len(frames)/3)) {
+			t.Errorf("%s: %d packets with INT, malformed %v", n.Name, c.Links[0].INT[inthdr.MD], c.Links[0].Malformed)
+		}
+		b.balance()
+		b.Close()
+	}
+}
+
+// TestCopiedDSCPInside: a tunnel copied the DSCP that marks the INT inside of it. Where the outermost layers alone
+// are the sink's, that is no malformed INT: the packet passes as it is.
+func TestCopiedDSCPInside(t *testing.T) {
+	inside := bursttest.WithINT(t, bursttest.Plain(1), bursttest.Like(intgen.Source{Marking: intgen.ByDSCP, DSCP: 23, Mask: 63}))
+	frame := bursttest.Wrap(t, bursttest.Tunnel(intgen.VXLAN, true, nil), inside)
+	frame[15] = 23 << 2
+	bursttest.SetECN(frame, 14, 0) // and the checksum
+	for _, outer := range []bool{false, true} {
+		b := newBed(t, func(r *Rules) {
+			r.INT = inthdr.Config{DSCP: []inthdr.DSCP{{Value: 23, Mask: 63}}, Version2: true, Outer: outer}
+			r.DropMalformed = true
+		})
+		b.network.RX = [][]byte{bytes.Clone(frame)}
+		b.Poll()
+		if c := b.Snapshot(); len(b.host.TX) != 1 || bytes.Equal(b.host.TX[0], frame) != outer || c.Links[0].Malformed != [inthdr.NumReasons]uint64{} {
+			t.Errorf("outer %v: left as %x, malformed %v", outer, b.host.TX, c.Links[0].Malformed)
+		}
+		b.Close()
 	}
 }
 

@@ -62,6 +62,7 @@ int {
   malformed      = "forward" # forward | drop
   leak           = "forward" # forward | strip | drop: INT that hosts send
   leak_mark      = "clear" # clear | drop | forward: the mark of INT on packets of hosts that have none
+  layer          = "all"  # all | outer
   fragments      = "pass" # pass | strip
   verify         = 0      # 65536: one INT packet in so many has its checksums verified; 0: none
 

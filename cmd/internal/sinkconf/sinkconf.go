@@ -24,6 +24,7 @@ func INT(c *conf.INT) inthdr.Config {
 		Version2:      slices.Contains(c.Versions, "2"),
 		Version1:      slices.Contains(c.Versions, "1"),
 		Version0:      slices.Contains(c.Versions, "0"),
+		Outer:         c.Layer == conf.Outermost,
 		Fragments:     c.Fragments == conf.StripFragments,
 		GEANT:         c.INT1Dialect == conf.GEANTINT1,
 		ShimInclusive: c.ShimLength == conf.ShimInclusive,

@@ -27,6 +27,9 @@ func (p *Locator) Find(b []byte, l *packet.Layers, i *Info, o *Outers) Result {
 	if r != NotINT && (r != Unsound || i.Marking != ByDSCP) || !p.Tunnel(b, l) {
 		return r
 	}
+	if p.outer {
+		return NotINT // a DSCP that the tunnel copied is of what is inside
+	}
 	var inside Info
 	at := *l
 	if in := p.LocateInside(b, &at, &inside, o); in != NotINT {
@@ -41,6 +44,9 @@ func (p *Locator) Find(b []byte, l *packet.Layers, i *Info, o *Outers) Result {
 // in outer, inner, or even both layers). Where it returns anything but NotINT, l is
 // the layers that are marked, and o those around them.
 func (p *Locator) LocateInside(b []byte, l *packet.Layers, i *Info, o *Outers) Result {
+	if p.outer {
+		return NotINT
+	}
 	at := *l
 	for depth := range o {
 		inner, etherType := p.inside(b, &at)
@@ -103,7 +109,7 @@ func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
 
 // LeavesOther reports whether the outermost layers of a packet that had i may be marked as INT again, not only those inside.
 func (p *Locator) LeavesOther(i *Info) bool {
-	return i.Marking == ByGRE && i.Inserted || i.Marking >= ByIFA || i.NPT == 2 && p.ifa != nil && p.ifa.Takes(uint8(i.Orig))
+	return i.Marking == ByGRE && i.Inserted && !p.outer || i.Marking >= ByIFA || i.NPT == 2 && p.ifa != nil && p.ifa.Takes(uint8(i.Orig))
 }
 
 // Tunnel reports whether there is a packet inside of the one that l describes.

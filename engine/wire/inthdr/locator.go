@@ -27,6 +27,7 @@ type Config struct {
 	Version1      bool           // INT 1.0 is taken
 	Version0      bool           // the June 2016 format is taken
 	GEANT         bool           // INT 1.0 is as GEANT's programs write it: FormatGEANT
+	Outer         bool           // INT is in the outermost layers alone: what tunnels carry is as its sender made it
 	Fragments     bool           // first fragments that hold the whole INT are taken as INT
 	ShimInclusive bool           // Length of shims of 2.x counts the shim itself
 	KeepChecksum  bool           // TCP and UDP checksums are left as they are
@@ -86,6 +87,7 @@ type Locator struct {
 	versions                formats // that are taken
 	format1                 Format  // of INT 1.0: Format1 or FormatGEANT
 	counted                 int     // words of a 2.x shim that its Length counts: 0 or 1
+	outer                   bool
 	fragments               bool
 	cut, readOnly           bool
 	edit                    Edit // of every packet
@@ -113,7 +115,7 @@ const layoutSlots = 8
 // NewLocator compiles c.
 func NewLocator(c Config) *Locator {
 	p := &Locator{
-		beforeOptions: c.BeforeOptions, fragments: c.Fragments, ignored: c.Ignored,
+		beforeOptions: c.BeforeOptions, outer: c.Outer, fragments: c.Fragments, ignored: c.Ignored,
 		probePorts: c.ProbePorts, domains: c.Domains,
 		tunnels: c.TunnelPorts(), only: c.Only,
 	}

@@ -51,6 +51,7 @@ var others = map[reflect.Type]any{
 	reflect.TypeFor[conf.LeakPolicy]():      conf.StripLeaks,
 	reflect.TypeFor[conf.MarkPolicy]():      conf.DropMarks,
 	reflect.TypeFor[conf.FragmentPolicy]():  conf.StripFragments,
+	reflect.TypeFor[conf.LayerPolicy]():     conf.Outermost,
 	reflect.TypeFor[conf.Scope]():           conf.SourceOnly,
 	reflect.TypeFor[conf.Role]():            conf.SequenceRole,
 	reflect.TypeFor[conf.TimestampEpoch]():  conf.NoEpoch,
