@@ -205,13 +205,6 @@ type IFAField struct {
 	Bits uint16
 }
 
-// IOAM says which IOAM of RFC 9197 is taken out of IPv6.
-type IOAM struct {
-	Namespace    []uint16
-	Clock        IOAMClock // "posix" | "ptp" | "ntp": what nodes' fractions of seconds are
-	FlowSequence bool      // the numbers of edge-to-edge options count the packets of each flow
-}
-
 // Domain is the layout of domain specific metadata (INT 2.1, DS Instruction).
 type Domain struct {
 	Name         string

@@ -8,6 +8,23 @@ import (
 	"intsink/conf/schema"
 )
 
+// IOAM says which IOAM of RFC 9197 is taken out of IPv6.
+type IOAM struct {
+	Namespace    []uint16
+	Clock        IOAMClock // "posix" | "ptp" | "ntp": what nodes' fractions of seconds are
+	FlowSequence bool      // the numbers of edge-to-edge options count the packets of each flow
+}
+
+// IOAMClock is int.ioam.clock: how nodes write times (RFC 9197, section 5).
+type IOAMClock string
+
+// The values of int.ioam.clock.
+const (
+	POSIXClock        IOAMClock = "posix"
+	TruncatedPTPClock IOAMClock = "ptp"
+	NTPClock          IOAMClock = "ntp"
+)
+
 func visitIOAM(v schema.Visitor, c *IOAM) {
 	v.Required("namespace", ioamNamespaces(&c.Namespace))
 	v.Attr("clock", schema.Choice(&c.Clock, POSIXClock, TruncatedPTPClock, NTPClock))

@@ -57,16 +57,6 @@ const (
 	StripCopies CopyPolicy = "strip"
 )
 
-// IOAMClock is int.ioam.clock: how nodes write times (RFC 9197, section 5).
-type IOAMClock string
-
-// The values of int.ioam.clock.
-const (
-	POSIXClock        IOAMClock = "posix"
-	TruncatedPTPClock IOAMClock = "ptp"
-	NTPClock          IOAMClock = "ntp"
-)
-
 // LeakPolicy is int.leak: what becomes of INT that hosts send.
 type LeakPolicy string
 

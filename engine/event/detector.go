@@ -61,8 +61,8 @@ const Triggered = 1<<HopLatency | 1<<EndToEnd | 1<<LinkLatency | 1<<Congestion |
 
 // Observation is one packet as the detector sees it.
 type Observation struct {
-	Frame    []byte         // first segment, INT headers included; of IFA and IOAM the hops alone
-	Own      []byte         // first segment of a packet with IFA or IOAM, whose hops Frame has as INT; else anything
+	Frame    []byte         // first segment, INT headers included; of a foreign format the hops alone
+	Own      []byte         // first segment of a packet of a foreign format, whose hops Frame has as INT; else anything
 	Info     *inthdr.Info   // where INT stands in it
 	Layout   *inthdr.Layout // of one hop
 	FlowHash uint64

@@ -6,7 +6,6 @@ import (
 	"math/bits"
 
 	"intsink/engine/episode"
-	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
 	"intsink/flows"
 )
@@ -64,7 +63,7 @@ func (d *Detector) Meet(now int64, f *flows.Flow, size int, o *Observation, hops
 
 // ecn is the packet's ECN field.
 func (o *Observation) ecn() uint8 {
-	if o.Info != nil && o.Info.Format >= inthdr.FormatIFA {
+	if o.Info != nil && o.Info.Format.Foreign() {
 		return packet.ECN(o.Own)
 	}
 	return packet.ECN(o.Frame)

@@ -19,7 +19,7 @@ func (f *Facts) readDevices(ws *Watches, p *Packet) {
 	}
 	f.noPath = info.MTUExceeded
 	l := p.Locator.Layout(info)
-	if info.Format >= inthdr.FormatIFA {
+	if info.Format.Foreign() {
 		h := p.Locator.Hops(frame, info)
 		frame, info = h.Frame, h.Info
 	}

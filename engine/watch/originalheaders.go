@@ -43,9 +43,7 @@ func (h *originalHeaders) read(f []byte, l *packet.Layers, info *inthdr.Info) {
 		if info.Inserted {
 			h.port = packet.PortVXLAN
 		}
-	case info.Marking == inthdr.ByGeneve:
-		h.at = int(l.Payload)
-	case info.Marking == inthdr.ByIOAM:
+	case info.Marking.Apart():
 		if h.at = int(l.L4); l.Proto == packet.ProtoUDP {
 			h.at = int(l.Payload)
 		}

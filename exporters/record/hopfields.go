@@ -36,11 +36,11 @@ func (d *Decoder) stack(n int) {
 		}
 		return
 	}
-	switch i.Type {
-	case inthdr.IFA:
+	switch {
+	case i.Type == inthdr.IFA:
 		d.ifaStack(n)
 		return
-	case inthdr.IOAM:
+	case i.Format.Foreign():
 		h := d.locator.Hops(d.frame[:n], i)
 		d.hops(h.Frame, h.Info, len(h.Frame))
 		return
@@ -144,20 +144,9 @@ func (h *Hop) absolute(model *event.NodeModel, bits uint8, now int64) {
 	h.Known &^= absolute(&h.EgressTime, h.Known&HopEgressTime, model, bits, now)
 }
 
-// stampBits returns the width of a format's timestamps in bits.
-func stampBits(f inthdr.Format) uint8 {
-	switch f {
-	case inthdr.Format2, inthdr.FormatGEANT, inthdr.FormatIOAM:
-		return 64
-	case inthdr.Format1:
-		return 32
-	}
-	return 31
-}
-
 // derive sets links, latencies and the path, which take more than one hop.
 func (d *Decoder) derive(l *inthdr.Layout) {
-	r, width := &d.record, stampBits(l.Format)
+	r, width := &d.record, l.Format.StampBits()
 	for k := 1; k < len(r.Hops); k++ {
 		from, to := &r.Hops[k-1], &r.Hops[k]
 		if from.Known&(HopNode|HopEgressTime) != HopNode|HopEgressTime || to.Known&(HopNode|HopIngressTime) != HopNode|HopIngressTime {

@@ -49,6 +49,10 @@ func (d *Decoder) vni(at int, port uint16, n int) (t packet.Tunnel, ok bool) {
 // tunnel reads what the flow carries, if INT is gone and it is a tunnel.
 func (d *Decoder) tunnel(n int) {
 	l, i := &d.layers, &d.info
+	if i.Marking.Apart() {
+		d.tunnelOf(l.Proto, int(l.L4), int(l.Payload), l.DstPort, n)
+		return
+	}
 	switch i.Marking {
 	case inthdr.ByGRE:
 		if !i.Inserted {
@@ -63,9 +67,6 @@ func (d *Decoder) tunnel(n int) {
 		d.behindIFA(n)
 		return
 	case inthdr.ByIFA1: // where the telemetry ends is not known for sure
-		return
-	case inthdr.ByGeneve, inthdr.ByIOAM:
-		d.tunnelOf(l.Proto, int(l.L4), int(l.Payload), l.DstPort, n)
 		return
 	}
 	behind := int(i.End)

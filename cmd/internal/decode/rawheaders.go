@@ -97,7 +97,7 @@ func headerOf(h *decode.Header, r *decode.Report) header {
 func intHeaderOf(i *inthdr.Info, frame []byte) *intHeader {
 	w := &intHeader{Type: i.Type.String(), NPT: i.NPT, Discard: i.Discard, HopExceeded: i.HopExceeded, MTUExceeded: i.MTUExceeded}
 	n := len(frame)
-	if at := int(i.Shim); at > 0 && at+inthdr.ShimLen <= n && i.Type < inthdr.IFA {
+	if at := int(i.Shim); at > 0 && at+inthdr.ShimLen <= n && i.Type.OfINT() {
 		length := shimLength(i, frame[at:])
 		w.ShimLength = &length
 	}
@@ -105,7 +105,7 @@ func intHeaderOf(i *inthdr.Info, frame []byte) *intHeader {
 		w.Bytes = hex.EncodeToString(frame[at:min(int(i.End), n)])
 	}
 	at := int(i.Stack)
-	if i.Type == inthdr.Destination || i.Type >= inthdr.IFA || at == 0 || at > n {
+	if i.Type == inthdr.Destination || !i.Type.OfINT() || at == 0 || at > n {
 		return w
 	}
 	version := frame[at-i.Format.HeaderLen()] >> 4

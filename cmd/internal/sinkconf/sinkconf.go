@@ -31,7 +31,7 @@ func INT(c *conf.INT) inthdr.Config {
 		KeepChecksum:  c.Checksum == conf.KeepChecksum,
 	}
 	for t := range out.Ignored {
-		if t := inthdr.Type(t); t.Known() && t < inthdr.IFA { // which blocks ifa and ioam take
+		if t := inthdr.Type(t); t.Known() && t.OfINT() {
 			out.Ignored[t] = !slices.Contains(c.Types, t.String())
 		}
 	}

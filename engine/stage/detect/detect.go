@@ -131,12 +131,12 @@ func (s *Stage) passed(b *burst.Burst, which uint64) {
 func (s *Stage) observe(b *burst.Burst, f []byte, info *inthdr.Info) {
 	o := s.observation
 	o.Frame, o.Info, o.Layout = f, info, b.Link.Locator.Layout(info)
-	if info.Format >= inthdr.FormatIFA {
+	if info.Format.Foreign() {
 		s.observeOthers(b)
 	}
 }
 
-// observeOthers puts hops as INT has them in place of those of a packet with IFA or IOAM.
+// observeOthers puts hops as INT has them in place of those of a packet whose format is foreign.
 func (s *Stage) observeOthers(b *burst.Burst) {
 	o := s.observation
 	h := b.Link.Locator.Hops(o.Frame, o.Info)

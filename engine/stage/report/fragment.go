@@ -89,8 +89,7 @@ const (
 
 // behindINT is how many bytes the headers behind INT take. l are the packet's outermost layers.
 func behindINT(locator *inthdr.Locator, i *inthdr.Info, l *packet.Layers) int {
-	switch i.Marking {
-	case inthdr.ByGRE, inthdr.ByVXLANGPE, inthdr.ByGeneve, inthdr.ByIOAM:
+	if i.Marking.Encloses() && i.Marking != inthdr.ByIFA {
 		return insideLen
 	}
 	proto, port := l.Proto, l.DstPort

@@ -68,7 +68,14 @@ func (p *Locator) divide(b []byte, i *Info) {
 // Again makes the hops of i those of another packet with the same headers: of IFA, each packet says itself how they are laid
 // out.
 func (p *Locator) Again(b []byte, i *Info) {
-	if i.Format == FormatIFA && p.ifa != nil {
+	if i.Format == FormatIFA {
+		p.divideAgain(b, i)
+	}
+}
+
+//go:noinline
+func (p *Locator) divideAgain(b []byte, i *Info) {
+	if p.ifa != nil {
 		p.divide(b, i)
 		i.Common = i.Common && i.Hops > 0
 	}

@@ -85,10 +85,10 @@ func (p *Locator) LocateInside(b []byte, l *packet.Layers, i *Info, o *Outers) R
 // the packet inside may have INT, too (INT 2.1, section "INT over TCP/UDP"). From End on, b has
 // the bytes of the packet as it came.
 func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
-	switch i.Marking {
-	case ByGRE, ByVXLANGPE, ByGeneve, ByIFA, ByIOAM:
+	switch {
+	case i.Marking.Encloses():
 		return true
-	case ByIFA1: // it goes as a whole
+	case i.Marking == ByIFA1: // it goes as a whole
 		return false
 	}
 	switch i.NPT {

@@ -114,7 +114,10 @@ func ofLink(l *Link) (all []problem.Sign) {
 			})
 		}
 	}
-	sound := l.INT["md"] + l.INT["mx"] + l.INT["destination"] + l.INT["ifa"] + l.INT["ioam"]
+	sound := uint64(0)
+	for _, packets := range l.INT {
+		sound += packets
+	}
 	for _, reason := range sorted(l.Malformed) {
 		if reason == "too_deep" || reason == "fragment" {
 			continue // packets that are sound; whether INT is in them is not known
