@@ -56,6 +56,7 @@ func NewWorker(c WorkerConfig) *Worker {
 	}
 	w.control.published = newCounters(len(c.Links), len(c.Outlets))
 	w.serve(c.Links, c.Shared)
+	w.table.OnEvict(w.detector.Episodes().Forget)
 	w.burst = burst.New()
 	if len(w.links) > 0 {
 		w.burst.Link = &w.links[0]

@@ -51,6 +51,7 @@ func (w *Worker) age(now int64) {
 		if f.Watch != watch.None && w.detector.End(now, f) {
 			w.stages.report.Flow(event.FlowEnd.Set(), f, now)
 		}
+		w.detector.Episodes().Forget(f)
 	})
 }
 

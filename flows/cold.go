@@ -24,6 +24,20 @@ type Cold struct {
 	Change     uint32 // set of the last report that told of a change
 	ChangeAt   int64  // when it was made, Unix nanoseconds; 0: none was
 	Dropped    [DropLimits]DropLimit
+
+	Shares [MaxShares]Share // of queues in an episode that the flow passes
+}
+
+// MaxShares is how many queues in an episode a flow has shares of at once.
+const MaxShares = 2
+
+// Share is what the packets of a flow in one episode of a queue came to since its record last took them.
+type Share struct {
+	Record  uint32 // number of the record; 0: none
+	Packets uint32
+	Bytes   uint64
+	Added   uint64 // by how much they were longer in the queue than is usual, nanoseconds
+	Taken   uint64 // packets that the record has
 }
 
 // DropLimits are the limits of a flow's reports of dropped packets: one for each of its first two reasons, and one for

@@ -26,6 +26,9 @@ func (t *Table) insert(now int64, h uint64, k *Key, held []*Flow) *Flow {
 	}
 	t.evicted = max(t.evicted, now) + evictionNs
 	t.evictions++
+	if f := &t.flows[t.buckets[b].flows[s]]; f.HasCold() && t.leaves != nil {
+		t.leaves(f)
+	}
 	return t.initFlow(now, b, s, t.buckets[b].flows[s], h, k)
 }
 

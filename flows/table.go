@@ -29,10 +29,11 @@ type Table struct {
 	evicted   int64 // time up to which evictions are spent
 	crowded   int64 // the same of new flows, at the rate above which there is a flood
 	idle      int64
-	hand      int    // whose turn is next (placeOfTurn)
-	handTime  int64  // time up to which the hand has moved
-	visited   int64  // when the last round of visits began
-	unvisited int    // flows that it has not come to
+	hand      int   // whose turn is next (placeOfTurn)
+	handTime  int64 // time up to which the hand has moved
+	visited   int64 // when the last round of visits began
+	unvisited int   // flows that it has not come to
+	leaves    func(*Flow)
 	cold      []Cold // cold[i] and losses[i] belong to flows[i]
 	losses    []Loss
 	memory    [3][]byte
@@ -115,6 +116,9 @@ func (t *Table) Close() {
 	}
 	*t = Table{}
 }
+
+// OnEvict has f called with each flow that makes room for another and has used Cold, before it is gone.
+func (t *Table) OnEvict(f func(*Flow)) { t.leaves = f }
 
 // Capacity returns how many flows there is room for.
 func (t *Table) Capacity() int { return len(t.flows) }

@@ -70,7 +70,7 @@ func (b *Book) begin(now int64, queue [2]uint64, usualLatency, usualOccupancy ui
 	}
 	for b.last = max(b.last+1, 1); b.open[b.last%MaxOpen].ID != 0; b.last = max(b.last+1, 1) {
 	}
-	b.open[b.last%MaxOpen] = Record{ID: b.last, Queue: queue, Begin: now, Last: now, Bursts: 1, burst: now, spanAt: now, first: firstOfAll, dice: b.last, Width: WindowNs, UsualLatency: usualLatency, UsualOccupancy: usualOccupancy}
+	b.open[b.last%MaxOpen] = Record{ID: b.last, Queue: queue, Begin: now, Last: now, Bursts: 1, burst: now, spanAt: now, picker: picker{firstOfAll, b.last}, Width: WindowNs, UsualLatency: usualLatency, UsualOccupancy: usualOccupancy}
 	b.totals.Open++
 	return b.last
 }
@@ -92,31 +92,13 @@ func (b *Book) makeRoom(now int64, packets uint64) bool {
 	return true
 }
 
-// Count adds a packet to the record with that number, and reports whether it is open.
-func (b *Book) Count(now int64, id uint32, p *Packet) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	r := &b.open[id%MaxOpen]
-	if id == 0 || r.ID != id {
-		return false
-	}
-	r.Count(now, p, r.windowAt(now))
-	return true
-}
-
-// Hold returns the record with that number, if it is open, and its window at now, for packets of now that Record.Count adds: until
-// Release, nobody else is in b. nil: it is not open, and Release is not to be called.
-func (b *Book) Hold(now int64, id uint32) (*Record, *Window) {
-	b.mu.Lock()
+// find returns the record with that number; nil: it is not open.
+func (b *Book) find(id uint32) *Record {
 	if r := &b.open[id%MaxOpen]; id != 0 && r.ID == id {
-		return r, r.windowAt(now)
+		return r
 	}
-	b.mu.Unlock()
-	return nil, nil
+	return nil
 }
-
-// Release ends what Hold began.
-func (b *Book) Release() { b.mu.Unlock() }
 
 // burstGap is how long a queue has to be calm between two bursts: less is one.
 const burstGap = WindowNs

@@ -85,32 +85,52 @@ func (c *Crowd) Most(n int) []Member {
 	return all[:min(n, len(all))]
 }
 
-// Hosts, services and who fills the queue just now are known of a sample of packets: of the first ones of each ten seconds all, then
-// one in eight at random, which counts for eight.
+// Hosts, services and who fills the queue just now are known of a sample of packets: of the first ones of each ten seconds all, of the
+// next ones one in 8 at random, then one in 64. A packet of the sample counts for as many.
 const (
 	spanNs     = 10e9
 	firstOfAll = 1024
-	oneIn      = 8
+	nextOfAll  = 8 * firstOfAll
 )
 
-// sample takes one packet of the sample up.
-func (r *Record) sample(now int64, p *Packet) {
-	weight := uint64(1)
-	if r.first--; r.first < 0 {
-		r.first, weight = -1, oneIn
+// picker picks the packets of the sample. What it picks does not depend on what it picked: workers may go on with copies of it.
+type picker struct {
+	first int // packets that are all in the sample yet; below zero: as many came behind them
+	dice  uint32
+}
+
+// pick returns how many packets the next one stands for; 0: it is not in the sample.
+func (k *picker) pick() (weight uint64) {
+	if k.first--; k.first >= 0 {
+		return 1
 	}
-	if now-r.spanAt >= spanNs {
-		if r.before = r.now; now-r.spanAt >= 2*spanNs {
-			r.before = Top{}
-		}
-		r.now, r.spanAt, r.first = Top{}, now, firstOfAll
+	weight = 64
+	if k.first >= -nextOfAll {
+		weight = 8
 	}
-	bytes, added := weight*uint64(p.Bytes), uint64(0)
-	if p.Latency != unknown && p.Latency > r.UsualLatency {
-		added = weight * uint64(p.Latency-r.UsualLatency)
+	if k.dice = k.dice*1664525 + 1013904223; uint64(k.dice)*weight < 1<<32 {
+		return weight
 	}
+	return 0
+}
+
+// turn begins the next ten seconds, if they are over.
+func (r *Record) turn(now int64) {
+	if now-r.spanAt < spanNs {
+		return
+	}
+	if r.before = r.now; now-r.spanAt >= 2*spanNs {
+		r.before = Top{}
+	}
+	r.now, r.spanAt, r.first = Top{}, now, firstOfAll
+}
+
+// sample takes one packet of the sample up, which stands for so many.
+func (r *Record) sample(p *Packet, weight uint64) {
+	bytes, added := weight*uint64(p.Bytes), weight*p.added(r.UsualLatency)
 	r.Hosts.add(p.Flow, hostTag(p.Flow), sameHost, bytes, added)
 	r.Services.add(p.Flow, serviceTag(p.Flow), sameService, bytes, added)
+	r.now.Total += bytes
 	r.now.add(p.Flow, bytes)
 }
 

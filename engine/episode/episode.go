@@ -2,10 +2,11 @@
 // the queue was, whose packets they were, and who waited for them.
 //
 // A Book has room for a fixed number of records. While one is open, every packet that passes the queue is counted in it,
-// not those alone that are reported. All workers of a sink write in one Book: a packet of a congested queue takes the
-// lock of the queue's state anyway (event.Shared), and the Book's inside of it. Where no queue is congested, nobody touches it.
+// not those alone that are reported. All workers of a sink write in one Book, under its lock: the first packet of a burst that passes
+// a congested queue on its own, the others together (Run). Where no queue is congested, nobody touches it.
 //
-//	episode.go   Record, and what a packet adds to it
+//	episode.go   Record
+//	run.go       what packets add to it, one by one and together
 //	testimony.go whether an episode is evidence enough to say who fills the queue
 //	crowd.go     Crowd: hosts and services, of a sample of packets
 //	topflows.go  Top: the flows with the most bytes, or the most delay, in fixed memory
@@ -13,12 +14,7 @@
 //	book.go      Book: open records, and the last ones that ended
 package episode
 
-import (
-	"math"
-
-	"intsink/engine/wire/packet"
-	"intsink/flows"
-)
+import "math"
 
 // unknown is a value that a packet does not tell.
 const unknown = math.MaxUint32
@@ -58,8 +54,7 @@ type Record struct {
 	Hosts, Services Crowd // of the packets' sources, of their lower ports
 	now, before     Top   // Culprits of the last ten seconds, and of those before
 	spanAt          int64 // when the last ones began
-	first           int   // packets that are all in the sample yet
-	dice            uint32
+	picker
 
 	Bursts uint32 // in which the queue was over its threshold, with calm between them
 	over   int64  // how long those lasted that are over
@@ -103,52 +98,6 @@ func (r *Record) Worst(last int64) (latency, occupancy uint32) {
 		latency, occupancy = max(latency, r.Window[i].Latency), max(occupancy, r.Window[i].Occupancy)
 	}
 	return latency, occupancy
-}
-
-// Packet is what one packet adds.
-type Packet struct {
-	Flow               *flows.Key
-	Bytes              uint32
-	Latency, Occupancy uint32 // all ones: not told
-	ECN                uint8  // of RFC 3168
-}
-
-// Count adds a packet; w is the window of now.
-func (r *Record) Count(now int64, p *Packet, w *Window) {
-	r.Packets++
-	r.Bytes += uint64(p.Bytes)
-	if r.Last = max(r.Last, now); p.ECN != packet.NotECT {
-		r.Capable++
-		if p.ECN == packet.CE {
-			r.Marked++
-		}
-	}
-	r.Culprits.add(p.Flow, uint64(p.Bytes))
-	if r.dice = r.dice*1664525 + 1013904223; r.first > 0 || r.dice < 1<<32/oneIn {
-		r.sample(now, p)
-	}
-	w.Packets++
-	w.Bytes += uint64(p.Bytes)
-	if p.Occupancy != unknown {
-		r.told, r.occupancies = r.told+1, r.occupancies+uint64(p.Occupancy)
-		w.Occupancy = max(w.Occupancy, p.Occupancy)
-		if p.Occupancy > r.PeakOccupancy {
-			r.PeakOccupancy = p.Occupancy
-			if r.PeakLatency == 0 {
-				r.PeakAt = now
-			}
-		}
-	}
-	if p.Latency == unknown {
-		return
-	}
-	w.Latency = max(w.Latency, p.Latency)
-	if p.Latency > r.PeakLatency {
-		r.PeakLatency, r.PeakAt = p.Latency, now
-	}
-	if p.Latency > r.UsualLatency {
-		r.Victims.add(p.Flow, uint64(p.Latency-r.UsualLatency))
-	}
 }
 
 // Occupancy is how full the queue was on average: the fullest of many packets finds any queue fuller than usual. known: a packet

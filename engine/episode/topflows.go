@@ -15,10 +15,9 @@ const Counters = 32
 
 // Counter is one flow of a Top. Its sum is at most Sum, and at least Sum - Over.
 type Counter struct {
-	Flow    flows.Key
-	Sum     uint64
-	Over    uint64 // what may be another flow's, whose place it took
-	Packets uint64 // since it took the place
+	Flow flows.Key
+	Sum  uint64
+	Over uint64 // what may be another flow's, whose place it took
 }
 
 // group is how many sums are looked at where one of them was the lowest: a queue that many small flows fill has a packet
@@ -32,15 +31,13 @@ type Top struct {
 	lows     [Counters / group]uint64        // the lowest of each group of sums
 	tags     [Counters / 8]uint64            // eight bits of each counter's flow, to find it without a look at all
 	used     int
-	Total    uint64 // of all flows
+	Total    uint64 // of all flows; whoever calls add adds to it, too
 }
 
 // add adds to the sum of a flow.
 func (t *Top) add(flow *flows.Key, n uint64) {
-	t.Total += n
 	tag := uint8(flow.Tag())
 	if at := t.find(flow, tag); at >= 0 {
-		t.counters[at].Packets++
 		t.set(at, t.sum(at)+n)
 		return
 	}
@@ -52,7 +49,7 @@ func (t *Top) add(flow *flows.Key, n uint64) {
 		over = t.sum(at)
 	}
 	c := &t.counters[at]
-	c.Flow, c.Over, c.Packets = flow.Canonical(), over, 1
+	c.Flow, c.Over = flow.Canonical(), over
 	t.set(at, over+n)
 	setTag(&t.tags[at/8%len(t.tags)], at%8, tag)
 }

@@ -75,7 +75,7 @@ func (d *Detector) sharedCongestion(now int64, f *flows.Flow, n *hopValues, e *s
 	case over && !was:
 		set = d.onset(now, f, e, fresh, t)
 		e.over, e.shown, e.Full = 1, x, force.full
-	case over && !fresh && e.isEvidence(x):
+	case over && !fresh && e.shows(x):
 		set = d.evidence(f, e, t)
 	case !over && was && e.ends(now, &end):
 		e.Congested, d.Edge, set = false, true, Congestion.Set()
@@ -166,15 +166,20 @@ func (f *inForce) severity(n *hopValues) uint32 {
 	return n.Occupancy
 }
 
-// isEvidence reports whether one more packet over the threshold is to be shown to the collector: each 2^n-th of the
+// isEvidence reports whether packet number over that is over the threshold is to be shown to the collector: each 2^n-th of the
 // episode, and one whose severity x is twice that of the last that was shown.
-func (e *sharedQueue) isEvidence(x uint32) bool {
+func isEvidence(over, x, shown uint32) bool {
+	return over&(over-1) == 0 || uint64(x) >= 2*uint64(shown)
+}
+
+// shows counts one more packet over the threshold, and reports whether it is evidence.
+func (e *sharedQueue) shows(x uint32) bool {
 	e.over++
-	if e.over&(e.over-1) == 0 || uint64(x) >= 2*uint64(e.shown) {
+	is := isEvidence(e.over, x, e.shown)
+	if is {
 		e.shown = x
-		return true
 	}
-	return false
+	return is
 }
 
 // onset begins an episode. That of a flow's first packet is not reported, and spends nothing of the quota.

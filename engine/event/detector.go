@@ -40,8 +40,9 @@ type Detector struct {
 	readings  [mostReadings]usual.Reading // of learn
 	crossings [mostReadings / 3]clock.Crossing
 	hand      atHand
-	run       queueRun
-	expireAt  int64 // when records of episodes are looked at next
+	runs      [maxRuns]queueRun // of the burst at hand
+	nextRun   int               // which of them ends for another queue
+	expireAt  int64             // when records of episodes are looked at next
 
 	newsAt int64 // when some flow was last reported for a change
 

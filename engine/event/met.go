@@ -16,6 +16,7 @@ type atHand struct {
 	own      Observation
 	met      uint64 // bit: Observation.Number of a packet that met one
 	episodes [64]uint32
+	packet   episode.Packet // counted
 }
 
 // Observation is room for one packet, for the caller of Packet who wants to know of Met: of the packets in it that is told.
@@ -69,9 +70,11 @@ func (o *Observation) ecn() uint8 {
 	return packet.ECN(o.Frame)
 }
 
-// counted is the packet at hand as the record of an episode counts it, by what hop n says.
+// counted is the packet at hand as the record of an episode counts it, by what hop n says: until it is called again.
 func (h *atHand) counted(f *flows.Flow, n *hopValues) *episode.Packet {
-	return &episode.Packet{Flow: &f.Key, Bytes: h.size, Latency: n.Latency, Occupancy: n.Occupancy, ECN: h.own.ecn()}
+	p := &h.packet
+	p.Flow, p.Shares, p.Bytes, p.Latency, p.Occupancy, p.ECN = &f.Key, &f.Cold().Shares, h.size, n.Latency, n.Occupancy, h.own.ecn()
+	return p
 }
 
 // meet notes that the packet at hand has met an episode.

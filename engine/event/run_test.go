@@ -69,9 +69,9 @@ func TestBurstsAreManyPackets(t *testing.T) {
 			together, alone := newMeeters(policies, false), newMeeters(policies, true)
 			defer together.close()
 			defer alone.close()
-			var all []*flows.Flow
+			var all, others []*flows.Flow // the same, of the two
 			for n := range 6 {
-				all = append(all, crossingFlow(uint32(n)+1))
+				all, others = append(all, crossingFlow(uint32(n)+1)), append(others, crossingFlow(uint32(n)+1))
 			}
 			now := int64(second)
 			full, few := false, 0
@@ -85,13 +85,15 @@ func TestBurstsAreManyPackets(t *testing.T) {
 				burst, worker, watch := 1+r.IntN(20), r.IntN(2), uint8(r.IntN(3))
 				at := now - int64(worker)*r.Int64N(ms)
 				for n := range burst {
-					o, f := drawn(r, full), all[r.IntN(len(all))]
+					of := r.IntN(len(all))
+					o, f, other := drawn(r, full), all[of], others[of]
 					if f.Watch = watch; r.IntN(10) == 0 {
 						f.Watch = uint8(r.IntN(3))
 					}
+					other.Watch = f.Watch
 					o.Number = uint8(n)
 					size := 64 + r.IntN(1400)
-					got, want := together.meet(worker, at, f, size, o, n == burst-1), alone.meet(worker, at, f, size, o, true)
+					got, want := together.meet(worker, at, f, size, o, n == burst-1), alone.meet(worker, at, other, size, o, true)
 					if got != want {
 						t.Fatalf("at %d, packet %d: %v, alone %v", at, n, got, want)
 					}
@@ -120,24 +122,23 @@ func (m *meeters) meet(worker int, now int64, f *flows.Flow, size int, o *Observ
 		d.ForgetMet()
 	}
 	d.hand.own = Observation{Number: o.Number, Frame: []byte{12: 8, 0, 0x45, uint8(size) & 3}} // IPv4 with any ECN
-	before := *f
 	set := d.Meet(now, f, size, o, 1)
-	if !m.alone {
-		*f = before // the meeters that are alone get the same flow next: Meet has changed it
-	}
 	met, _ := d.Met()
 	x := meeting{set: set, edge: d.Edge, met: met}
 	if set != 0 {
 		x.trigger = d.Trigger
 	}
-	if d.run.record != nil {
-		m.runs++
+	for i := range d.runs {
+		if d.runs[i].ID() != 0 {
+			m.runs++
+			break
+		}
 	}
 	if last {
 		d.EndRun()
 	}
 	if m.alone {
-		d.run.key = [2]uint64{}
+		d.runs = [maxRuns]queueRun{}
 	}
 	return x
 }

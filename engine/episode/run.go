@@ -1,0 +1,244 @@
+// Run: what packets add to a record, one by one, or those of one worker at one time together.
+
+package episode
+
+import (
+	"intsink/engine/wire/packet"
+	"intsink/flows"
+)
+
+// Packet is what one packet adds.
+type Packet struct {
+	Flow               *flows.Key
+	Shares             *[flows.MaxShares]flows.Share // of its flow; nil: the record takes each packet at once
+	Bytes              uint32
+	Latency, Occupancy uint32 // all ones: not told
+	ECN                uint8  // of RFC 3168
+}
+
+// added is by how much it was longer in the queue than is usual.
+func (p *Packet) added(usual uint32) uint64 {
+	if p.Latency == unknown || p.Latency <= usual {
+		return 0
+	}
+	return uint64(p.Latency - usual)
+}
+
+// sums are those of packets.
+type sums struct {
+	packets, bytes, capable, marked, told, occupancies, added uint64
+	latency, occupancy                                        uint32 // the highest; 0: none was told
+}
+
+func (s *sums) add(p *Packet, added uint64) {
+	s.packets++
+	s.bytes += uint64(p.Bytes)
+	s.added += added
+	if p.ECN != packet.NotECT {
+		s.capable++
+		if p.ECN == packet.CE {
+			s.marked++
+		}
+	}
+	if p.Latency != unknown {
+		s.latency = max(s.latency, p.Latency)
+	}
+	if p.Occupancy != unknown {
+		s.told, s.occupancies = s.told+1, s.occupancies+uint64(p.Occupancy)
+		s.occupancy = max(s.occupancy, p.Occupancy)
+	}
+}
+
+// take adds the sums of packets that passed at now.
+func (r *Record) take(now int64, s *sums) {
+	r.Packets, r.Bytes, r.Capable, r.Marked = r.Packets+s.packets, r.Bytes+s.bytes, r.Capable+s.capable, r.Marked+s.marked
+	r.told, r.occupancies = r.told+s.told, r.occupancies+s.occupancies
+	r.Culprits.Total, r.Victims.Total = r.Culprits.Total+s.bytes, r.Victims.Total+s.added
+	r.Last = max(r.Last, now)
+	w := r.windowAt(now)
+	w.Packets, w.Bytes = w.Packets+uint32(s.packets), w.Bytes+s.bytes
+	w.Latency, w.Occupancy = max(w.Latency, s.latency), max(w.Occupancy, s.occupancy)
+	if s.occupancy > r.PeakOccupancy {
+		if r.PeakOccupancy = s.occupancy; r.PeakLatency == 0 {
+			r.PeakAt = now
+		}
+	}
+	if s.latency > r.PeakLatency {
+		r.PeakLatency, r.PeakAt = s.latency, now
+	}
+}
+
+// A flow keeps what its packets came to, its Share, until that is one in Unshared of all packets of the record, by bytes or by delay, or
+// until its packets are twice as many as the record has of it. So a record's flows are seldom touched, and their sums are too low by less
+// than one in Unshared of all, for each worker that the flow's packets come to.
+const (
+	Unshared      = 1 << unsharedShift
+	unsharedShift = 10
+)
+
+// settle takes the share of a flow.
+func (r *Record) settle(flow *flows.Key, s *flows.Share) {
+	if s.Bytes > 0 {
+		r.Culprits.add(flow, s.Bytes)
+	}
+	if s.Added > 0 {
+		r.Victims.add(flow, s.Added)
+	}
+	s.Taken, s.Packets, s.Bytes, s.Added = s.Taken+uint64(s.Packets), 0, 0, 0
+}
+
+// Run is packets of one worker that pass one queue in an episode, at one time. The record takes them with Leave, and only a few before.
+type Run struct {
+	sums
+	picker
+	book               *Book
+	id, usual          uint32
+	wasBytes, wasAdded uint64 // of the record, when the run began
+}
+
+// ID is the number of its record; 0: it has none, and counts nothing.
+func (r *Run) ID() uint32 { return r.id }
+
+// Packets is how many there are.
+func (r *Run) Packets() uint64 { return r.packets }
+
+// Join begins a run for packets of now. It has no record where the one with that number is not open.
+func (b *Book) Join(now int64, id uint32) Run {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r := b.find(id); r != nil {
+		return b.join(now, r)
+	}
+	return Run{}
+}
+
+func (b *Book) join(now int64, r *Record) Run {
+	r.turn(now)
+	return Run{book: b, id: r.ID, usual: r.UsualLatency, wasBytes: r.Bytes, wasAdded: r.Victims.Total, picker: r.picker}
+}
+
+// Leave ends a run of packets of now. Those of a record that is not open any more are not counted: others have seen its end.
+func (b *Book) Leave(now int64, run *Run) {
+	b.mu.Lock()
+	if r := b.find(run.id); r != nil {
+		b.leave(now, r, run)
+	}
+	b.mu.Unlock()
+	run.id = 0
+}
+
+func (b *Book) leave(now int64, r *Record, run *Run) {
+	r.take(now, &run.sums)
+	r.first, r.dice = r.first-int(run.packets), run.dice
+}
+
+// Count adds a packet to the record with that number, and reports whether it is open.
+func (b *Book) Count(now int64, id uint32, p *Packet) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.find(id)
+	if r == nil {
+		return false
+	}
+	run := b.join(now, r)
+	if share, weight := run.add(p); share != nil || weight != 0 {
+		b.settle(r, p, share, weight)
+	}
+	b.leave(now, r, &run)
+	return true
+}
+
+// Count adds a packet.
+func (r *Run) Count(p *Packet) {
+	if share, weight := r.add(p); share != nil || weight != 0 {
+		r.settle(p, share, weight)
+	}
+}
+
+// settle is Book.settle for the record of a run.
+//
+//go:noinline
+func (r *Run) settle(p *Packet, share *flows.Share, weight uint64) {
+	b := r.book
+	b.mu.Lock()
+	if e := b.find(r.id); e != nil {
+		b.settle(e, p, share, weight)
+	}
+	b.mu.Unlock()
+}
+
+// aside stands for the share of a flow that has none of the record.
+var aside flows.Share
+
+// add adds a packet to the sums, and to the share of its flow. What the record has to take at once: the share, where it is not nil, and
+// the packet into the sample, where weight is not zero.
+func (r *Run) add(p *Packet) (share *flows.Share, weight uint64) {
+	added := p.added(r.usual)
+	r.sums.add(p, added)
+	weight = r.pick()
+	if p.Shares == nil {
+		return &aside, weight
+	}
+	share = &p.Shares[0]
+	if share.Record != r.id {
+		if share = &p.Shares[1]; share.Record != r.id {
+			return &aside, weight
+		}
+	}
+	share.Packets++
+	share.Bytes += uint64(p.Bytes)
+	share.Added += added
+	if uint64(share.Packets) >= share.Taken || share.Bytes > (r.wasBytes+r.bytes)/Unshared || share.Added > (r.wasAdded+r.added)/Unshared {
+		return share, weight
+	}
+	return nil, weight
+}
+
+// settle takes at once what Run.add tells of a packet of r.
+func (b *Book) settle(r *Record, p *Packet, share *flows.Share, weight uint64) {
+	if weight != 0 {
+		r.sample(p, weight)
+	}
+	if share == &aside {
+		own := flows.Share{Record: r.ID, Packets: 1, Bytes: uint64(p.Bytes), Added: p.added(r.UsualLatency)}
+		if share = &own; p.Shares != nil {
+			share = b.room(p)
+			*share = own
+		}
+	}
+	if share != nil {
+		r.settle(p.Flow, share)
+	}
+}
+
+// room is where the flow of a packet gets a new share: in place of one whose record is not open, or of the second one, which its record
+// takes before.
+func (b *Book) room(p *Packet) *flows.Share {
+	for i := range p.Shares {
+		if b.find(p.Shares[i].Record) == nil {
+			return &p.Shares[i]
+		}
+	}
+	s := &p.Shares[flows.MaxShares-1]
+	b.find(s.Record).settle(p.Flow, s)
+	return s
+}
+
+// Forget has records take the shares of a flow that is about to go.
+func (b *Book) Forget(f *flows.Flow) {
+	if !f.HasCold() {
+		return
+	}
+	shares := &f.Cold().Shares
+	for i := range shares {
+		s := &shares[i]
+		if s.Packets == 0 {
+			continue
+		}
+		b.mu.Lock()
+		if r := b.find(s.Record); r != nil {
+			r.settle(&f.Key, s)
+		}
+		b.mu.Unlock()
+	}
+}
