@@ -64,7 +64,7 @@ func (s *Sinks) incidentIn(ctx context.Context, path string, parameters url.Valu
 	if err != nil {
 		return nil, err
 	}
-	return q.once(func(q *question) (object, error) { return mergeIncident(q), nil })
+	return q.once(func(q *question) (object, error) { return s.mergeIncident(q), nil })
 }
 
 // saw tells whether a sink knows something of what is asked: flows, of now or before.
@@ -81,7 +81,7 @@ func finds(o object) bool {
 
 // mergeIncident makes one verdict: what some sink found decides; that nothing is wrong is said only where every sink that saw something says so,
 // and all answered.
-func mergeIncident(q *question) object {
+func (s *Sinks) mergeIncident(q *question) object {
 	answers := q.answers()
 	slices.SortStableFunc(answers, func(a, b reply) int { return rank(&a) - rank(&b) })
 	first := answers[0]
@@ -90,7 +90,7 @@ func mergeIncident(q *question) object {
 	for _, k := range lists {
 		out[k] = []any{}
 	}
-	why, asked, coverage, lost, merged := []any{}, []any{}, object{}, 0.0, []object{}
+	why, asked, coverage, lost, problems := []any{}, []any{}, object{}, 0.0, &tellings{}
 	var titles []string
 	seers := 0
 	for _, r := range answers {
@@ -109,9 +109,7 @@ func mergeIncident(q *question) object {
 			out[k] = append(out[k].([]any), withSink(r, k)...)
 		}
 		for _, p := range objects(r.o, "problems") {
-			p = copyOf(p)
-			p["sink"] = r.sink.name
-			merged = append(merged, p)
+			problems.add(tellingOf(p, r.sink))
 		}
 		for k := range inner(r.o, "coverage") {
 			if _, is := number(inner(r.o, "coverage"), k); is {
@@ -120,7 +118,7 @@ func mergeIncident(q *question) object {
 		}
 		lost += amount(r.o, "lost")
 	}
-	out["problems"], out["coverage"], out["lost"], out["recorded"], out["asked"] = merged, withAll(coverage, first.o), whole(lost), nil, asked
+	out["problems"], out["coverage"], out["lost"], out["recorded"], out["asked"] = s.joined(problems), withAll(coverage, first.o), whole(lost), nil, asked
 	judge(out, q, titles, seers, why)
 	return out
 }

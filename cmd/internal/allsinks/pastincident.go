@@ -87,7 +87,7 @@ func (s *Sinks) longIncident(ctx context.Context, parameters url.Values, at span
 	if len(q.answers()) == 0 {
 		return nil, fmt.Errorf("no answer from the store: %w", r.err)
 	}
-	o := mergeIncident(q)
+	o := s.mergeIncident(q)
 	o["from"], o["to"], o["about"] = stamp(at.from), stamp(at.to), of.about
 	if p := q.partial(); len(p) > 0 {
 		o["partial"] = p

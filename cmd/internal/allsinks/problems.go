@@ -100,20 +100,14 @@ func (s *Sinks) askProblems(ctx context.Context) (q, nodes *question, err error)
 
 // mergeProblems makes the one list of what the sinks tell, and of what they told before.
 func (s *Sinks) mergeProblems(q, nodes *question, before ...reply) object {
-	groups, order := map[string][]*told{}, []string{}
+	groups := &tellings{}
 	looked, signs, left, last := object{}, object{}, 0.0, time.Time{}
 	for _, r := range append(q.answers(), before...) {
 		behind := -r.sink.identity().ahead
 		for _, o := range objects(r.o, "items") {
-			o = copyOf(o)
-			shift(o, behind, "since", "until")
-			t := &told{o, r.sink, spanOf(o, "since", "until")}
+			t := tellingOf(o, r.sink)
 			unlessSeen(t, nodes)
-			key := keyOf(t)
-			if groups[key] == nil {
-				order = append(order, key)
-			}
-			groups[key] = append(groups[key], t)
+			groups.add(t)
 		}
 		left += amount(inner(r.o, "totals"), "left_out")
 		its := inner(r.o, "looked")
@@ -124,16 +118,48 @@ func (s *Sinks) mergeProblems(q, nodes *question, before ...reply) object {
 			last = at.Add(behind)
 		}
 	}
-	var all []object
-	for _, key := range order {
-		for _, same := range together(groups[key]) {
+	all := append(s.joined(groups), s.ofSinks(q)...)
+	sortProblems(all)
+	if last.IsZero() {
+		last = s.o.Now() // nobody looked but this page, at who answers
+	}
+	looked["at"], looked["signs"], looked["sinks"] = stamp(last), signs, len(q.answers())
+	return object{"items": all, "looked": looked, "left_out": left}
+}
+
+// tellings are what sinks tell, by the problem that it is of, in the order of the first.
+type tellings struct {
+	by    map[string][]*told
+	order []string
+}
+
+func (x *tellings) add(t *told) {
+	if x.by == nil {
+		x.by = map[string][]*told{}
+	}
+	key := keyOf(t)
+	if x.by[key] == nil {
+		x.order = append(x.order, key)
+	}
+	x.by[key] = append(x.by[key], t)
+}
+
+// tellingOf is a problem as a sink tells it, by our clock.
+func tellingOf(o object, x *sink) *told {
+	o = copyOf(o)
+	shift(o, -x.identity().ahead, "since", "until")
+	return &told{o, x, spanOf(o, "since", "until")}
+}
+
+// joined are the problems that sinks tell.
+func (s *Sinks) joined(x *tellings) []object {
+	all := []object{}
+	for _, key := range x.order {
+		for _, same := range together(x.by[key]) {
 			all = append(all, s.joinProblems(key, same))
 		}
 	}
-	all = append(all, s.ofSinks(q)...)
-	sortProblems(all)
-	looked["at"], looked["signs"], looked["sinks"] = stamp(last), signs, len(q.answers())
-	return object{"items": all, "looked": looked, "left_out": left}
+	return all
 }
 
 // together puts what sinks tell of one kind and place into groups that are of one time.
@@ -237,6 +263,9 @@ func joinEvidence(worst *told, all []*told) object {
 			}
 		}
 		delete(out, "episode") // each sink has another number for it
+		if why := text(out, "why"); slices.ContainsFunc(from, func(e object) bool { return text(e, "why") != why }) {
+			out["why"] = titleOf(worst.sink.name) + ": " + why // its numbers are of this sink alone
+		}
 	}
 	out["sinks"] = sinks
 	return out

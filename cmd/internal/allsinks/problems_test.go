@@ -197,7 +197,7 @@ func TestNamesAreLookedUpAgain(t *testing.T) {
 	look("one does not resolve, one answers, one has died", "192.0.2.1:9465", x.name(1))
 	x.now.Add(int64(30 * time.Minute))
 	look("half an hour later", "192.0.2.1:9465", x.name(1))
-	if err := s.all()[slices.IndexFunc(s.all(), func(k *sink) bool { return k.name == x.name(1) })].away(); err == nil || !strings.Contains(err.Error(), "leads to it no more") {
+	if err := s.all()[slices.IndexFunc(s.all(), func(k *sink) bool { return k.name == x.name(1) })].away(s.o.Now()); err == nil || !strings.Contains(err.Error(), "leads to it no more") {
 		t.Errorf("it is away: %v", err)
 	}
 	x.now.Add(int64(keepLost))
@@ -227,6 +227,35 @@ func TestClockThatIsOff(t *testing.T) {
 	}
 }
 
+// TestIncidentHasAProblemOnce: what two sinks tell of one place is one problem of the incident, too, with the number that the list of problems has.
+func TestIncidentHasAProblemOnce(t *testing.T) {
+	x := newNetwork(t, 2)
+	for i := range 2 {
+		p := aProblem(7+i, "slow_hop", "node 202", begin, "")
+		x.says(i, "/api/v1/problems", problems(p))
+		x.says(i, "/api/v1/incident", fmt.Sprintf(`{"from": %q, "to": %q, "about": "flows through node 202", "verdict": "network_slow", "title": "network slow at node 202", "why": [], "problems": [%s], "coverage": {"flows": 3, "gone": 0}}`, begin, begin, p))
+	}
+	_, list := x.get("/api/v1/problems")
+	_, o := x.get("/api/v1/incident?node=202")
+	all := objects(o, "problems")
+	if len(all) != 1 || len(objects(inner(all[0], "evidence"), "sinks")) != 2 || shown(all[0]["id"]) != shown(objects(list, "items")[0]["id"]) {
+		t.Errorf("%v", all)
+	}
+}
+
+// TestWhyIsOfOneSink: numbers in the text of a problem that sinks tell differently are said to be those of one.
+func TestWhyIsOfOneSink(t *testing.T) {
+	x := newNetwork(t, 3)
+	for i, why := range []string{"23 % of the flows that lost some: 3", "19 % of the flows that lost some: 4", ""} {
+		x.says(i, "/api/v1/problems", problems(strings.Replace(aProblem(1, "loss_between", "from 201, to 301", begin, ""), `"evidence": {}`, fmt.Sprintf(`"evidence": {"why": %q}`, why), 1)))
+	}
+	_, o := x.get("/api/v1/problems")
+	e := inner(objects(o, "items")[0], "evidence")
+	if first := text(objects(e, "sinks")[0], "sink"); len(objects(o, "items")) != 1 || !strings.HasPrefix(text(e, "why"), "sink ") || first == "" {
+		t.Errorf("%v", e)
+	}
+}
+
 // TestFiltersAreThoseOfASink: what a sink refuses is refused; the kinds that only this page has are known.
 func TestFiltersAreThoseOfASink(t *testing.T) {
 	x := newNetwork(t, 2)
@@ -244,4 +273,36 @@ func TestFiltersAreThoseOfASink(t *testing.T) {
 			t.Errorf("%s: %d %s, want %s", query, code, got, want)
 		}
 	}
+}
+
+// TestBackWhileNobodyLooked: a sink that was away is asked again by the first who looks after a pause; while none answers, the list says when it
+// was made.
+func TestBackWhileNobodyLooked(t *testing.T) {
+	x := newNetwork(t, 1)
+	told, said := x.fakes[0].answers["/api/v1/problems"], x.fakes[0].answers["/api/v1/status"]
+	for _, path := range []string{"/api/v1/problems", "/api/v1/status", "/api/v1/nodes"} {
+		x.says(0, path, "nonsense")
+	}
+	for range 3 {
+		x.later()
+		_, o := x.get("/api/v1/problems")
+		if at, ok := when(inner(o, "looked"), "at"); len(lines(o)) != 1 || !ok || x.sinks.o.Now().Sub(at).Abs() > time.Minute {
+			t.Fatalf("%v, looked %v", lines(o), o["looked"])
+		}
+	}
+	x.says(0, "/api/v1/problems", told)
+	x.says(0, "/api/v1/status", said)
+	x.says(0, "/api/v1/nodes", `{"items": []}`)
+	for s := x.sinks.all()[0]; s.isProbed(); time.Sleep(time.Millisecond) {
+	}
+	x.now.Add(int64(time.Minute))
+	if _, o := x.get("/api/v1/problems"); strings.Contains(strings.Join(lines(o), " "), "sink_away") { // its clock is not that of the test
+		t.Errorf("%v", lines(o))
+	}
+}
+
+func (s *sink) isProbed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.probing
 }

@@ -121,7 +121,7 @@ func (s *Sinks) askEach(q *question, path string, limit time.Duration) {
 	var wait sync.WaitGroup
 	for i, x := range sinks {
 		replies[i].sink = x
-		if err := x.away(); err != nil {
+		if err := x.away(s.o.Now()); err != nil {
 			replies[i].err = err
 			x.probe(s.o.Now, limit)
 			continue

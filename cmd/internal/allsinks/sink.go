@@ -29,6 +29,7 @@ type sink struct {
 	known   identity
 	late    int       // answers in a row that did not come
 	since   time.Time // since when it does not answer; zero: it does
+	tried   time.Time // when it was asked last, and did not
 	why     string
 	probing bool
 }
@@ -116,6 +117,7 @@ func (s *sink) answered(now time.Time, err error) {
 	var said *refusal
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.tried = now
 	switch {
 	case err == nil || errors.As(err, &said) && said.status != http.StatusUnauthorized:
 		s.late, s.since, s.why = 0, time.Time{}, ""
@@ -127,11 +129,12 @@ func (s *sink) answered(now time.Time, err error) {
 	}
 }
 
-// away tells why the sink is not asked now: several answers did not come.
-func (s *sink) away() error {
+// away tells why the sink is not asked now: several answers did not come, the last not long ago. While nobody looks, nobody asks it, and it may be
+// back for long.
+func (s *sink) away(now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.late < awayAfter {
+	if s.late < awayAfter || now.Sub(s.tried) > 2*probeEvery && !s.probing {
 		return nil
 	}
 	return fmt.Errorf("it does not answer since %s: %s", s.since.UTC().Format(time.RFC3339), s.why)

@@ -13,7 +13,7 @@ import (
 
 // knowAll has every sink say who it is, where one has not yet.
 func (s *Sinks) knowAll(ctx context.Context) {
-	if slices.ContainsFunc(s.all(), func(x *sink) bool { return x.identity().node == "" && x.away() == nil }) {
+	if slices.ContainsFunc(s.all(), func(x *sink) bool { return x.identity().node == "" && x.away(s.o.Now()) == nil }) {
 		s.ask(ctx, statusPath, s.o.Timeout) // a sink that does not answer stays unknown
 	}
 }
@@ -75,6 +75,7 @@ func (s *Sinks) mergeStatus(q *question) object {
 	if n := len(q.partial()); n > 0 {
 		out["ready"] = fmt.Sprintf("%d of %d sinks do not answer", n, len(q.replies))
 	}
+	out["history"] = s.o.Past != nil // what is older than the sinks remember is known
 	out["started"], out["sinks"] = stamp(started), s.describe(q)
 	return out
 }

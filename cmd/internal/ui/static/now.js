@@ -1,6 +1,6 @@
 // Now: what is wrong, a line for each problem, else what was looked at; and what was wrong in the last day.
-import { html, useEffect } from './vendor/htm-preact-3.1.1.js';
-import { items } from './api.js';
+import { html, useState, useEffect } from './vendor/htm-preact-3.1.1.js';
+import { usePoll, items } from './api.js';
 import { State, Mark, Flow, Was, matchOf, nodeName, wayName } from './parts.js';
 import { Lately } from './history.js';
 import { ago, at, lasts, count, amount, times, percent, sum } from './format.js';
@@ -13,9 +13,22 @@ export function Now({ problems, status, rates }) {
   return html`<${State} poll=${problems} rows=${1} />
     ${!open.length && html`<${Well} a=${a} status=${status.data} rates=${rates} />`}
     <ul class="problems" aria-label="what is wrong now">${open.map((p) => html`<${Problem} key=${p.id} p=${p} />`)}</ul>
-    ${ended.length > 0 && html`<h2>Over, in the last 24 hours</h2><ul class="problems over">${ended.slice(0, 50).map((p) => html`<${Over} key=${p.id} p=${p} />`)}</ul>`}
-    ${ended.length > 50 && html`<p class="quiet">And ${count(ended.length - 50)} older ones: intsink problems --all</p>`}
+    <${Ended} lately=${ended} history=${status.data?.history} />
     ${a.totals.left_out > 0 && html`<p class="state bad">${count(a.totals.left_out)} more that there was no room for.</p>`}`;
+}
+
+// Ended is what is over: of the last day, and where the page is over sinks whose history is stored, of weeks.
+function Ended({ lately, history }) {
+  const [of, setOf] = useState({ days: 1 });
+  const past = usePoll(of.days > 1 ? 'problems' : '', { since: of.since, open: false }, 60000);
+  const ended = of.days > 1 ? items(past) : lately, most = of.days > 1 ? 500 : 50;
+  const choose = (e) => setOf({ days: Number(e.target.value), since: new Date(Date.now() - 86400e3 * e.target.value).toISOString().replace(/\.\d+/, '') });
+  if (!lately.length && !history) return null;
+  return html`<h2>Over, in the last ${history ? html`<select id="over-days" aria-label="how long ago" value=${of.days} onChange=${choose}><option value="1">24 hours</option><option value="7">7 days</option><option value="31">31 days</option></select>` : '24 hours'}</h2>
+    ${of.days > 1 && html`<${State} poll=${past} rows=${ended.length} empty="Nothing was wrong." />`}
+    ${(past.data?.partial || []).filter((x) => x.sink === 'clickhouse').map((x) => html`<p class="state bad">What the sinks do not remember is missing: ${x.why}</p>`)}
+    <ul class="problems over">${ended.slice(0, most).map((p) => html`<${Over} key=${p.id} p=${p} />`)}</ul>
+    ${ended.length > most && html`<p class="quiet">And ${count(ended.length - most)} older ones: intsink problems ${of.days > 1 ? `--since ${24 * of.days}h` : '--all'}</p>`}`;
 }
 
 function Well({ a, status, rates }) {
@@ -46,11 +59,16 @@ function Problem({ p }) {
     <${Was} of=${asks(p)} /></li>`;
 }
 
-// asks are the questions whether it was the network that a problem of the network suggests: of its node, and of who waits.
+// asks are the questions whether it was the network that a problem of the network suggests: of its node, and of who waits. Of one that is over, in
+// its time, of which a day can be asked at once.
 function asks(p) {
+  const minute = 60e3, iso = (ms) => new Date(ms).toISOString().replace(/\.\d+/, '');
+  const until = Date.parse(p.until), now = Date.now(), remembered = until > now - 1430 * minute; // by the sink itself
+  const from = Math.max(Date.parse(p.since) - minute, (remembered ? now : until) - 1438 * minute);
+  const time = p.until ? `&from=${iso(from)}&to=${iso(Math.min(until + minute, now))}` : '';
   const node = part(p, 'node') ?? part(p, 'from'), flow = p.evidence.victims?.[0]?.flow ?? p.evidence.flows?.[0];
   const { source, destination } = matchOf(flow || '');
-  return { ...(node && { ['node=' + node]: `at node ${nodeName(node)}` }), ...(source && { [`flow=${source},${destination}`]: `for ${source} to ${destination}` }) };
+  return { ...(node && { [`node=${node}${time}`]: `at node ${nodeName(node)}` }), ...(source && { [`flow=${source},${destination}${time}`]: `for ${source} to ${destination}` }) };
 }
 
 function Who({ e, to }) {
@@ -58,10 +76,11 @@ function Who({ e, to }) {
   return html`Filled by ${c.flow ? html`<${Flow} id=${c.flow} />` : html`many flows of <b>${c.host}</b>`}: <b>${percent(c.share)}</b> of its bytes. <a href=${to}>Who else, and who waits</a>${n ? `: ${n} flows or more` : ''}.`;
 }
 
-const Over = ({ p }) => html`<li><span class="first"><${Mark} is="over" /> <b class="kind">${kind(p)}</b> <a class="place" href=${viewOf(p)}>${where(p) || p.what}</a>
+const Over = ({ p, of = asks(p) }) => html`<li><span class="first"><${Mark} is="over" /> <b class="kind">${kind(p)}</b> <a class="place" href=${viewOf(p)}>${where(p) || p.what}</a>
   ${p.value != null && html`<span class="value"><b>${amount(p.value, p.unit)}</b>${p.usual ? ` ${times(p.value / p.usual)} its usual` : ''}</span>`}
   ${(p.evidence.culprits || []).length > 0 && html`<span>filled by ${p.evidence.culprits[0].flow ? html`<${Flow} id=${p.evidence.culprits[0].flow} />` : `many flows of ${p.evidence.culprits[0].host}`}</span>`}
-  <span class="since">${at(p.since)}, lasted ${lasts(p.since, Date.parse(p.until))}, over ${ago(p.until)}</span></span></li>`;
+  <span class="since">${at(p.since)}, lasted ${lasts(p.since, Date.parse(p.until))}, over ${ago(p.until)}</span></span>
+  ${Object.keys(of).length > 0 && html`<details><summary>${upper(p.what)}</summary><${Was} of=${of} /></details>`}</li>`;
 
 // upper begins a sentence, but for a name of a file.
 const upper = (text) => text.replace(/^[a-z]+(?=[ ,'])/, (w) => w[0].toUpperCase() + w.slice(1));
