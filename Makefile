@@ -159,8 +159,8 @@ fuzz-fast: deps ## fuzz the C of engine/fast with AddressSanitizer and UBSan, 30
 lint: deps ## gofmt, go vet, staticcheck and misspell; the first run builds the last two
 	scripts/lint.sh
 
-schema: ## write the columns of the tables that read Kafka, from those of deploy/collect/clickhouse.sql
-	INTSINK_UPDATE=1 $(GO) test -count=1 -run TestColumnsHaveOneSource ./deploy/collect
+schema: ## write all that follows from the table of a record's fields: code, intsink.proto, SQL, docs/records.md
+	$(GO) run ./exporters/record/generate
 
 fresh: ## as root: try the two commands of the README, the Dockerfile and the packages on a new Debian 12 and a new 13
 	scripts/fresh.sh

@@ -5,7 +5,7 @@
 --
 -- For messages of format = "protobuf", see clickhouse-protobuf.sql.
 
--- `make schema` writes the columns, from those of int.reports in clickhouse.sql.
+-- `make schema` writes the columns, from exporters/record/generate/table.go.
 CREATE TABLE IF NOT EXISTS int.kafka
 (
     v UInt8,
@@ -131,7 +131,8 @@ CREATE TABLE IF NOT EXISTS int.kafka
         window_bytes UInt64,
         sinks UInt32,
         culprits Array(Tuple(flow String, bytes UInt64, over UInt64)),
-        victims Array(Tuple(flow String, added_ns UInt64, over UInt64)), doubt String)),
+        victims Array(Tuple(flow String, added_ns UInt64, over UInt64)),
+        doubt String)),
     first Nullable(UInt64),
     last Nullable(UInt64),
     count Nullable(UInt64),

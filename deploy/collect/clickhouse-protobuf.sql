@@ -3,7 +3,7 @@
 -- server's format_schema_path (/var/lib/clickhouse/format_schemas), and your brokers in place
 -- of localhost:9092.
 
--- `make schema` writes the columns, from those of int.reports in clickhouse.sql.
+-- `make schema` writes the columns, from exporters/record/generate/table.go.
 CREATE TABLE IF NOT EXISTS int.kafka
 (
     v UInt8,
@@ -129,7 +129,8 @@ CREATE TABLE IF NOT EXISTS int.kafka
         window_bytes UInt64,
         sinks UInt32,
         culprits Array(Tuple(flow String, bytes UInt64, over UInt64)),
-        victims Array(Tuple(flow String, added_ns UInt64, over UInt64)), doubt String)),
+        victims Array(Tuple(flow String, added_ns UInt64, over UInt64)),
+        doubt String)),
     first Nullable(UInt64),
     last Nullable(UInt64),
     count Nullable(UInt64),
@@ -156,16 +157,15 @@ SELECT * REPLACE (
     toIPv6OrNull(exporter) AS exporter,
     toIPv6OrNull(source) AS source,
     toIPv6OrNull(destination) AS destination,
-    arrayMap(h -> (h.1, h.2, h.3, h.4, h.5, h.6, h.7, h.8,
-        fromUnixTimestamp64Nano(toInt64(h.9), 'UTC'), fromUnixTimestamp64Nano(toInt64(h.10), 'UTC'), h.11,
-        h.12, h.13, h.14, h.15), hops) AS hops,
-    arrayMap(e -> (e.1, e.2, e.3, e.4, fromUnixTimestamp64Nano(e.5, 'UTC'), fromUnixTimestamp64Nano(e.6, 'UTC'), e.7, e.8,
-        fromUnixTimestamp64Nano(toInt64(e.9), 'UTC'), e.10, e.11, e.12, e.13, e.14, e.15, e.16, e.17, e.18, e.19, e.20), episodes) AS episodes,
     (outer.1, toIPv6OrNull(outer.2), toIPv6OrNull(outer.3), outer.4, outer.5, outer.6, outer.7) AS outer,
     (inner.1, toIPv6OrNull(inner.2), toIPv6OrNull(inner.3), inner.4, inner.5, inner.6, inner.7) AS inner,
-    (sink.1, sink.2, sink.3, sink.4, sink.5, sink.6, sink.7,
-        fromUnixTimestamp64Nano(toInt64(sink.8), 'UTC'), fromUnixTimestamp64Nano(toInt64(sink.9), 'UTC'),
-        sink.10, sink.11, sink.12) AS sink)
+    arrayMap(a -> (a.1, a.2, a.3, a.4, a.5, a.6, a.7, a.8, fromUnixTimestamp64Nano(toInt64(a.9), 'UTC'),
+        fromUnixTimestamp64Nano(toInt64(a.10), 'UTC'), a.11, a.12, a.13, a.14, a.15), hops) AS hops,
+    (sink.1, sink.2, sink.3, sink.4, sink.5, sink.6, sink.7, fromUnixTimestamp64Nano(toInt64(sink.8), 'UTC'),
+        fromUnixTimestamp64Nano(toInt64(sink.9), 'UTC'), sink.10, sink.11, sink.12) AS sink,
+    arrayMap(a -> (a.1, a.2, a.3, a.4, fromUnixTimestamp64Nano(a.5, 'UTC'), fromUnixTimestamp64Nano(a.6, 'UTC'), a.7, a.8,
+        fromUnixTimestamp64Nano(toInt64(a.9), 'UTC'), a.10, a.11, a.12, a.13, a.14, a.15, a.16, a.17, a.18, a.19, a.20),
+        episodes) AS episodes)
 FROM int.kafka
 WHERE empty(_error);
 

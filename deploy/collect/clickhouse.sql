@@ -26,10 +26,10 @@ CREATE TABLE IF NOT EXISTS int.reports
     exporter Nullable(IPv6),                   -- IPv4 addresses as ::ffff:192.0.2.1
     node_id UInt32 DEFAULT 4294967295,         -- all ones: not known
     hw_id UInt8,
-    version Nullable(Float32),
+    version Nullable(Float32),                 -- 2, 1 or 0.5
     sequence UInt64 CODEC(T64, LZ4),
     `index` UInt16,
-    instance LowCardinality(String),           -- empty: not known
+    instance LowCardinality(String),           -- of the sink; empty: not known
     rep_type Nullable(UInt8),
     in_type Nullable(UInt8),
     intermediate Bool,
@@ -102,7 +102,7 @@ CREATE TABLE IF NOT EXISTS int.reports
     latency_ns Nullable(UInt64) CODEC(T64, LZ4),
     links Array(Tuple(`from` UInt32, `to` UInt32, latency_ns UInt64)) CODEC(T64, LZ4),
     max_hop Nullable(UInt32) CODEC(T64, LZ4),
-    source_metadata String,
+    source_metadata String,                    -- hexadecimal, as all bytes
     flags Array(LowCardinality(String)),
     int_type LowCardinality(String),           -- ifa, ioam, mx, destination; empty: INT-MD, or none
     int_problem LowCardinality(String),        -- empty: none
@@ -141,7 +141,8 @@ CREATE TABLE IF NOT EXISTS int.reports
         window_bytes UInt64,
         sinks UInt32,
         culprits Array(Tuple(flow String, bytes UInt64, over UInt64)),
-        victims Array(Tuple(flow String, added_ns UInt64, over UInt64)), doubt String)),
+        victims Array(Tuple(flow String, added_ns UInt64, over UInt64)),
+        doubt String)),
     first Nullable(UInt64),
     last Nullable(UInt64),
     count Nullable(UInt64),

@@ -79,13 +79,6 @@ func (c *numbers[T, C]) put(row int, v T) {
 	c.set |= 1 << i
 }
 
-// putKnown does as put if the value is known, else nothing.
-func (c *numbers[T, C]) putKnown(row int, known bool, v T) {
-	if known {
-		c.put(row, v)
-	}
-}
-
 // width is how many bytes a value has.
 func (c *numbers[T, C]) width() int { return int(unsafe.Sizeof(c.now[0])) }
 
@@ -416,4 +409,16 @@ func (c *named) list(name string, of column) *list {
 func (c *named) texts(name string) (*list, *texts) {
 	of := new(texts)
 	return c.list(name, of), of
+}
+
+func (c *named) numbers(name string) (*list, *numbers2) {
+	of := new(named).n2("")
+	return c.list(name, of), of
+}
+
+// tuple returns the tuple of the columns that define defines.
+func tuple(define func(*named)) *named {
+	t := new(named)
+	define(t)
+	return t
 }

@@ -12,14 +12,19 @@
 //
 // A report packet enters (decoder.go), records leave:
 //
-//	fields.go                        the names of all fields
 //	reportedpacket.go, hopfields.go  the reported packet; its INT, hop by hop
 //	tunnelfields.go                  tunnels around and inside of the flow
 //	record.go                        Record, and the bits that say which of its values are known
+//	generated.go                     each field in JSON, protobuf and columns
 //	json.go, valuetext.go            JSON
-//	columns.go, columnvalues.go      columns of ClickHouse: what they are, what is put into them
+//	columns.go, columnvalues.go      columns of ClickHouse: blocks of them, records that are put into them
 //	flow.go                          data records of IPFIX
-//	episodefields.go                 episodes of queues in JSON and protobuf
+//	episodefields.go                 episodes of queues
 //	proto.go, protowire.go           protobuf
 //	defaultint.go                    where INT is looked for if nothing is configured
+//
+// A new field of a record is a field of Record or Hop (record.go), what reads it (reportedpacket.go, hopfields.go or tunnelfields.go)
+// and a row in generate/table.go, with a number that no field has had. `make schema` then writes generated.go, intsink.proto,
+// the SQL of deploy/collect, its upgrade too, and the list in docs/records.md. The record whole of record_test.go gets a value, and
+// `go test ./exporters/record -update` writes what it is to become. IPFIX (flow.go) has what its registry has.
 package record

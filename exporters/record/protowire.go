@@ -4,6 +4,7 @@ package record
 
 import (
 	"encoding/binary"
+	"math"
 	"net/netip"
 )
 
@@ -32,16 +33,12 @@ func putNumber(b []byte, field int, v uint64) []byte {
 	return binary.AppendUvarint(b, v)
 }
 
-// putKnown does as putNumber if the value is known, else nothing.
-func putKnown(b []byte, known bool, field int, v uint64) []byte {
-	if !known {
-		return b
-	}
-	return putNumber(b, field, v)
-}
-
 func putFixed64(b []byte, field int, v uint64) []byte {
 	return binary.LittleEndian.AppendUint64(putTag(b, field, wireFixed64), v)
+}
+
+func putFloat(b []byte, field int, v float32) []byte {
+	return binary.LittleEndian.AppendUint32(putTag(b, field, wireFixed32), math.Float32bits(v))
 }
 
 func putText(b []byte, field int, s string) []byte {
