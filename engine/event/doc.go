@@ -35,7 +35,8 @@
 //     engine/fast/fast.h. What it remembers of a flow is a field of flows.Cold (flows/cold.go),
 //     which costs memory for each flow that has had an event; flows.Flow has no room. Where packets
 //     of a flow must not be passed, a flag of flows.Flow says so, which Settled compares
-//     (flows.Want, FastPolicy.Flags).
+//     (flows.Want, FastPolicy.Flags). If it needs a value of hops: Missing (lacking.go). If a limit
+//     of the flow's own withholds it: addWaits in cmd/intsink/internal/flowapi/waits.go.
 //  3. Its thresholds, if it has any: Thresholds (policy.go); in conf config.go, defaults.go,
 //     schema_watch.go, check_watch.go and examples/reference.hcl;
 //     cmd/intsink/internal/rules/watchrules.go copies them; cmd/intsink/internal/flowapi/thresholds.go
@@ -52,6 +53,6 @@
 //  6. bench/truth: its name in Classes (policy.go), a part of Model that finds it, a scene.
 //     bench/cmd/compare/tasklist.go: its name in everyEvent.
 //
-// `go test ./engine/event ./engine ./conf ./cmd/intsink/internal/rules ./bench/cmd/compare` names what
-// is missing of 1, 3, 4, 5 and in everyEvent; `go test ./engine/fast ./bench/truth` shows whether 2, the C and 6 agree.
+// `go test ./engine/event ./engine ./conf ./cmd/intsink/internal/rules ./cmd/intsink/internal/flowapi ./bench/cmd/compare`
+// names what is missing of 1 to 5 and in everyEvent; `go test ./engine/fast ./bench/truth` shows whether 2, the C and 6 agree.
 package event
