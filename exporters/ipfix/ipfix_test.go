@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"intsink/engine/wire/inthdr"
 	"intsink/exporters/collect"
 	"intsink/exporters/collect/collecttest"
 	"intsink/exporters/record"
@@ -159,9 +160,10 @@ func TestSession(t *testing.T) {
 	}
 
 	s.enterprise = 4711
+	one.INTType = inthdr.IFA
 	s.add(9, 1, record.AppendFlow(nil, one))
 	s.flush()
-	if f := r.flows[len(r.flows)-1]; f[1<<15|1] != 3 || f[1<<15|2] != 0xabc || f[1<<15|3] != 7499 || f[1<<15|4] != 9 {
+	if f := r.flows[len(r.flows)-1]; f[1<<15|1] != 3 || f[1<<15|2] != 0xabc || f[1<<15|3] != 7499 || f[1<<15|4] != 9 || f[1<<15|5] != 4 {
 		t.Errorf("fields with an enterprise number: %v", f)
 	}
 }

@@ -14,7 +14,7 @@ type FlowField struct {
 type FlowGroups uint16
 
 // OwnFlowGroups are the groups whose fields have a private enterprise number. They stand behind all others.
-const OwnFlowGroups FlowGroups = 1<<13 | 1<<12 | 1<<11 | 1<<10
+const OwnFlowGroups FlowGroups = 1<<14 | 1<<13 | 1<<12 | 1<<11 | 1<<10
 
 // flowGroup is some fields that are known together.
 type flowGroup struct {
@@ -83,6 +83,9 @@ var flowGroups = [...]flowGroup{
 	{[]FlowField{{4, 4, true}},
 		func(r *Record) bool { return r.Has(KnownMaxHop) },
 		func(b []byte, r *Record) []byte { return be.AppendUint32(b, r.MaxHop) }},
+	{[]FlowField{{5, 1, true}}, // numbers as inthdr.Type has them
+		func(r *Record) bool { return r.INTType != 0 },
+		func(b []byte, r *Record) []byte { return append(b, uint8(r.INTType)) }},
 }
 
 // Fields calls yield with each field of the template.
