@@ -256,3 +256,33 @@ func TestIFA1(t *testing.T) {
 		}
 	}
 }
+
+// TestIFALinks: from when a node has sent a packet on to when the next one receives it is the latency of the link, which an event
+// tells of where a watch has it: of packets that C would pass, too.
+func TestIFALinks(t *testing.T) {
+	at := func(second uint64, residence uint32) []byte {
+		return withIFA(t, plain(1), func(_ *intgen.IFA, hops []intgen.Hop) {
+			hops[2].IngressTimestamp, hops[1].IngressTimestamp, hops[0].IngressTimestamp = 5e9, 5e9+second, 5e9+second+56_000
+			hops[2].LatencyNs = residence
+		})
+	}
+	for _, c := range []struct {
+		name  string
+		frame []byte
+		fires bool
+	}{{"slower", at(40_000, 1000), true}, {"as before", at(4_100, 1000), false}, {"a residence time that cannot be", at(40_000, 1_000_000_730), false}} {
+		b := newBed(t, func(r *Rules) {
+			r.INT = inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}
+			p := &r.Watches[0].Policy
+			p.Events |= event.LinkLatency.Set()
+			p.Thresholds.LinkLatency = event.Deadband{Absolute: 10_000, Relative: 0.5, K: 1, N: 1, Interval: 1e6}
+		})
+		for range 20 {
+			b.send(at(4_000, 1000), at(4_000, 1000))
+		}
+		b.send(c.frame, c.frame)
+		if n := b.detector.Counters.Fired[event.LinkLatency]; n > 0 != c.fires || b.detector.Counters.ClockSkew != 0 {
+			t.Errorf("%s: %d events of a link, %d skews", c.name, n, b.detector.Counters.ClockSkew)
+		}
+	}
+}

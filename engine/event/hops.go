@@ -143,7 +143,7 @@ func (d *Detector) endToEndLatency(now int64, f *flows.Flow, p *Policy, o *Obser
 	}
 	var source hopValues
 	d.readHop(&source, o.Frame[int(o.Info.Stack)+int(o.Info.StackLen)-int(o.Info.HopLen):], o.Layout)
-	if source.IngressTime == unknown64 || !source.model.Unix {
+	if source.IngressTime == unknown64 || !source.model.Unix || o.Layout.Format == inthdr.FormatIFA { // whose clocks begin again
 		return 0
 	}
 	x := source.model.age(now+d.Wall-t.ClockOffset, source.IngressTime, source.stampBits)

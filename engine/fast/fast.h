@@ -174,7 +174,7 @@ struct fast_template {
 	uint8_t dscp_shift;
 	uint16_t vlan_at, dscp_at; // of the outermost tag, 0: untagged; two bytes that have the DSCP, 0: it is dscp
 	uint8_t dscp;
-	uint8_t narrow; // links have timestamps that are not of 64 bits
+	uint8_t narrow; // links have timestamps that are not of 64 bits, or IFA has them
 	uint8_t latency; // in a hop; 0: not there
 	uint8_t by_buffer; // queue is where the buffer stands: INT says nothing of the queue
 	uint8_t path;    // path_hops of flows that are on the path of such packets

@@ -47,6 +47,7 @@ func (m *draft) ifaHops(i *inthdr.Info, p *Parsed) {
 	const inC = ifa.INTHopLen
 	t.ifa, t.types, t.ifaStack, t.ifaLen, t.ifaLongest, t.ifaSecond = 1, oneIFA, i.Stack, uint16(x.Len), uint64(p.Longest), i.Second
 	t.common, t.sound, t.stack, t.hopLen, t.hops, t.allHops = 1, 2, 32, inC, uint32(i.Hops), i.Hops
+	t.narrow = bit(x.Fields[ifa.RxSeconds].Width > 0 && x.Fields[ifa.RxNanoseconds].Width > 0) // links, which package event knows
 	t.path, t.latency, t.queue = event.PathHops(int(i.Hops), p.Layout), uint8(p.Layout.HopLatency), uint8(p.Layout.Queue)
 	t.known = -int32(i.Hops) * int32(unsafe.Sizeof(flows.Hop{}))
 	t.ifaLast, t.ifaKnown = i.Stack+(i.Hops-1)*uint16(x.Len), -t.known-int32(unsafe.Sizeof(flows.Hop{}))

@@ -158,7 +158,7 @@ type Template struct {
 	vlanAt     uint16 // of the outermost tag; 0: untagged
 	dscpAt     uint16 // two bytes that have it; 0: it is dscp
 	dscp       uint8
-	narrow     uint8 // links have timestamps that are not of 64 bits
+	narrow     uint8 // links have timestamps that are not of 64 bits, or IFA has them
 	latency    uint8 // in a hop; 0: not there
 	byBuffer   uint8 // queue is where the buffer stands
 	path       uint8 // flows.Flow.PathHops of flows that are on the path of such packets

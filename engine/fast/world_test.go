@@ -223,7 +223,7 @@ func (w *world) deferredOne(now int64, j uint8, fresh bool) {
 	number, bits := w.locator.Sequence(f, &i)
 	h := w.locator.Hops(f, &i)
 	w.detector.Packet(now, flow, fresh, int(flow.Watch), &event.Observation{
-		Frame: h.Frame, Info: h.Info, FlowHash: w.Hashes[j], Common: i.Common, Layout: w.locator.Layout(&i), Sequence: number, SequenceBits: bits,
+		Frame: h.Frame, Info: h.Info, FlowHash: w.Hashes[j], Common: i.Common, Layout: w.locator.Layout(h.Info), Sequence: number, SequenceBits: bits,
 	})
 }
 

@@ -147,6 +147,16 @@ func (h *Hop) absolute(model *event.NodeModel, bits uint8, now int64) {
 // derive sets links, latencies and the path, which take more than one hop.
 func (d *Decoder) derive(l *inthdr.Layout) {
 	r, width := &d.record, l.Format.StampBits()
+	d.links(width)
+	for k := range r.Hops {
+		r.Hops[k].absolute(d.models.Of(r.Hops[k].NodeID), width, r.Time)
+	}
+	d.complete(l)
+}
+
+// links sets the time from each node to the next, by timestamps of so many bits.
+func (d *Decoder) links(width uint8) {
+	r := &d.record
 	for k := 1; k < len(r.Hops); k++ {
 		from, to := &r.Hops[k-1], &r.Hops[k]
 		if from.Known&(HopNode|HopEgressTime) != HopNode|HopEgressTime || to.Known&(HopNode|HopIngressTime) != HopNode|HopIngressTime {
@@ -158,10 +168,6 @@ func (d *Decoder) derive(l *inthdr.Layout) {
 			r.Links = append(r.Links, Link{from.NodeID, to.NodeID, uint64(ns)})
 		}
 	}
-	for k := range r.Hops {
-		r.Hops[k].absolute(d.models.Of(r.Hops[k].NodeID), width, r.Time)
-	}
-	d.complete(l)
 }
 
 // complete sets what takes all hops: latencies and the path.

@@ -25,6 +25,7 @@ func (d *Decoder) ifaStack(n int) {
 		d.ifaHop(&v)
 	}
 	slices.Reverse(r.Hops) // the newest hop is the first on the wire
+	d.links(64)
 	d.complete(d.locator.Layout(i))
 }
 
@@ -47,7 +48,7 @@ func (d *Decoder) ifaHop(v *ifa.Values) {
 // ifaTime is the time at which the node received the packet: 20 bits of seconds, which are those nearest to the report's time,
 // and no further from it than clocks may be.
 func (d *Decoder) ifaTime(v *ifa.Values) (at uint64, known bool) {
-	const wrap = int64(1<<20) * 1e9
+	const wrap = ifa.Wrap
 	t, told := v.RxTime()
 	if !told || d.record.Time <= 0 {
 		return 0, false

@@ -140,7 +140,7 @@ func (s *Stage) observe(b *burst.Burst, f []byte, info *inthdr.Info) {
 func (s *Stage) observeOthers(b *burst.Burst) {
 	o := s.observation
 	h := b.Link.Locator.Hops(o.Frame, o.Info)
-	o.Own, o.Frame, o.Info = o.Frame, h.Frame, h.Info
+	o.Own, o.Frame, o.Info, o.Layout = o.Frame, h.Frame, h.Info, b.Link.Locator.Layout(h.Info)
 	for _, node := range h.Odd {
 		s.odd.count(node)
 	}

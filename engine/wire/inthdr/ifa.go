@@ -9,8 +9,11 @@ import (
 	"intsink/engine/wire/packet"
 )
 
-// ifaBitmap is what the hops of IFA have of INT: ifa.Values.Put writes it.
-const ifaBitmap = BitNodeID | BitLevel1Interfaces | BitHopLatency | BitQueue
+// ifaBitmap is what the hops of IFA have of INT: ifa.Values.Put writes it; ifaTimes what ifa.Times.Put adds, where nodes tell it.
+const (
+	ifaBitmap = BitNodeID | BitLevel1Interfaces | BitHopLatency | BitQueue
+	ifaTimes  = BitIngressTimestamp | BitEgressTimestamp
+)
 
 // locateIFA reads the IFA of a packet whose IP header names its protocol. If it is sound, l becomes the layers that the
 // packet has without it: those of the L4 header between its two parts.
@@ -90,13 +93,13 @@ type Hops struct {
 
 // asINT is the memory of Locator.Hops.
 type asINT struct {
-	frame [ifa.MaxStackLen / 4 * ifa.INTHopLen]byte
+	frame [ifa.MaxStackLen / 4 * ifa.INTHopTimeLen]byte
 	odd   [ifa.MaxStackLen / 4]uint32
 	info  Info
 }
 
-// Hops returns the hops of a packet in the layout that Layout has: those of INT where they stand, those of IFA and IOAM copied. It is
-// valid until the next call.
+// Hops returns the hops of a packet in the layout that Layout has for the Info in it: those of INT where they stand, those of IFA and
+// IOAM copied. It is valid until the next call.
 func (p *Locator) Hops(b []byte, i *Info) Hops {
 	switch i.Format {
 	case FormatIFA:
@@ -112,7 +115,7 @@ func (p *Locator) ifaHops(b []byte, i *Info) Hops {
 	out := p.asINT
 	h := Hops{Frame: out.frame[:], Info: &out.info, Odd: out.odd[:0]}
 	out.info = *i
-	n := 0
+	n, times := 0, ifa.Times{}
 	if s, ok := p.IFAStack(b, i); ok {
 		for v := (ifa.Values{}); ; n++ {
 			odd, more := s.Next(&v)
@@ -122,10 +125,15 @@ func (p *Locator) ifaHops(b []byte, i *Info) Hops {
 			if odd {
 				h.Odd = append(h.Odd, v[ifa.DeviceID])
 			}
-			v.Put(out.frame[n*ifa.INTHopLen:])
+			to := out.frame[n*ifa.INTHopTimeLen:][:ifa.INTHopTimeLen]
+			v.Put(to)
+			times.Put(&v, to)
 		}
 	}
-	out.info.Stack, out.info.StackLen, out.info.HopLen, out.info.Hops = 0, uint16(n*ifa.INTHopLen), ifa.INTHopLen, uint16(n)
+	out.info.Stack, out.info.StackLen, out.info.HopLen, out.info.Hops = 0, uint16(n*ifa.INTHopTimeLen), ifa.INTHopTimeLen, uint16(n)
+	if times.Told() {
+		out.info.Bitmap |= ifaTimes
+	}
 	return h
 }
 

@@ -104,6 +104,56 @@ func TestPacketFromSwitch(t *testing.T) {
 	}
 }
 
+// TestTimesOfIFA: hops have the times at which the packet came and left where nodes tell them, also where the seconds of one have
+// begun again; a node tells none of leaving without a residence time.
+func TestTimesOfIFA(t *testing.T) {
+	const begin = uint64(ifa.Wrap) - 20_000
+	for _, c := range []struct {
+		name      string
+		times     [3]uint64 // the newest first
+		residence uint32
+		links     [2]int64 // the newest first; -1: not told
+	}{
+		{name: "times", times: [3]uint64{5e9 + 60_000, 5e9 + 4_000, 5e9}, residence: 1000, links: [2]int64{54_000, 3_000}},
+		{name: "newest begins again", times: [3]uint64{begin + 60_000, begin + 4_000, begin}, residence: 1000, links: [2]int64{54_000, 3_000}},
+		{name: "all but the source begin again", times: [3]uint64{begin + 60_000, begin + 30_000, begin}, residence: 1000, links: [2]int64{28_000, 29_000}},
+		{name: "a residence time that cannot be", times: [3]uint64{5e9 + 60_000, 5e9 + 4_000, 5e9}, residence: 1_000_000_730, links: [2]int64{54_000, -1}},
+		{name: "a time is missing", times: [3]uint64{5e9 + 60_000, 0, 5e9}, residence: 1000, links: [2]int64{-1, -1}},
+		{name: "none", residence: 1000, links: [2]int64{-1, -1}},
+	} {
+		hops := []intgen.Hop{{NodeID: 3, LatencyNs: 3000}, {NodeID: 2, LatencyNs: 2000}, {NodeID: 1, LatencyNs: c.residence}}
+		for n := range hops {
+			hops[n].IngressTimestamp = c.times[n]
+		}
+		s := intgen.Source{Marking: intgen.ByIFA}
+		frame, err := s.Insert(intgen.NthFlow(1, false, false).Frame(100, 1), hops)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := ifaLocator()
+		var l packet.Layers
+		var i inthdr.Info
+		var o inthdr.Outers
+		if packet.Parse(frame, len(frame), &l) != packet.OK || p.Find(frame, &l, &i, &o) != inthdr.Sound {
+			t.Fatal("not taken as IFA")
+		}
+		h := p.Hops(frame, &i)
+		var x [3]inthdr.Hop
+		for n := range x {
+			p.Layout(h.Info).Read(&x[n], h.Frame[n*int(h.Info.HopLen):])
+		}
+		for n, want := range c.links {
+			got := int64(-1)
+			if in, out := x[n].IngressTime, x[n+1].EgressTime; in != inthdr.UnknownTime && out != inthdr.UnknownTime {
+				got = int64(in - out)
+			}
+			if got != want || x[n].NodeID != uint32(3-n) {
+				t.Errorf("%s: link %d takes %d, want %d", c.name, n, got, want)
+			}
+		}
+	}
+}
+
 // TestUnsoundIFA: what cannot be taken out stays, for its reason.
 func TestUnsoundIFA(t *testing.T) {
 	good, err := hex.DecodeString(fromSwitch)
@@ -178,7 +228,7 @@ func FuzzStripIFA(f *testing.F) {
 		if got == nil {
 			return
 		}
-		if h := p.Hops(frame, &i); int(h.Info.StackLen) != int(i.Hops)*ifa.INTHopLen {
+		if h := p.Hops(frame, &i); int(h.Info.StackLen) != int(i.Hops)*ifa.INTHopTimeLen {
 			t.Fatalf("%d bytes of %d hops", h.Info.StackLen, i.Hops)
 		}
 	})
