@@ -75,7 +75,7 @@ func defaultInstruction(int) Instruction {
 func defaultEvents(profile EventProfile) Events {
 	e := Events{Profile: profile}
 	e.NewFlow.Rate, e.NewFlow.AfterRestart = 20000, 10*time.Second
-	e.PathChange = PathChange{Paths: 4, Memory: 60 * time.Second, Rate: 10, ECMP: IgnoreECMP}
+	e.PathChange = PathChange{Paths: 16, Memory: 60 * time.Second, Rate: 10, ECMP: IgnoreECMP}
 	e.HopLatency = Deadband{Absolute: 10 * time.Microsecond, Relative: 0.5, K: 2, N: 4, Interval: 100 * time.Millisecond}
 	e.EndToEnd = Deadband{Clock: NoClock, Absolute: 50 * time.Microsecond, Relative: 0.5, K: 2, N: 4, Interval: 100 * time.Millisecond}
 	e.LinkLatency = Deadband{Absolute: 10 * time.Microsecond, Relative: 0.5, K: 2, N: 4, Interval: time.Second}

@@ -44,7 +44,7 @@ func visitEvents(v schema.Visitor, e *Events) {
 		v.Attr("after_restart", schema.Duration(&e.NewFlow.AfterRestart, 0, maxTime))
 	})
 	v.Block("path_change", &e.PathChange, func(v schema.Visitor) {
-		v.Attr("paths", schema.Integer(&e.PathChange.Paths, 1, 4))
+		v.Attr("paths", schema.Integer(&e.PathChange.Paths, 1, 16))
 		v.Attr("memory", schema.Duration(&e.PathChange.Memory, 0, maxTime))
 		v.Attr("rate", schema.Integer(&e.PathChange.Rate, 0, maxRate))
 		v.Attr("ecmp", schema.Choice(&e.PathChange.ECMP, IgnoreECMP, ReportECMP))

@@ -14,7 +14,7 @@ import (
 // documentedThresholds are the defaults of the profile dc.
 func documentedThresholds() event.Thresholds {
 	return event.Thresholds{
-		NewFlowRate: 20000, Paths: 4, PathMemory: 60e9, PathRate: 10,
+		NewFlowRate: 20000, Paths: 16, PathMemory: 60e9, PathRate: 10,
 		Latency:         event.Deadband{Absolute: 10_000, Relative: 0.5, K: 2, N: 4, Interval: 100e6},
 		EndToEnd:        event.Deadband{Absolute: 50_000, Relative: 0.5, K: 2, N: 4, Interval: 100e6},
 		LinkLatency:     event.Deadband{Absolute: 10_000, Relative: 0.5, K: 2, N: 4, Interval: 1e9},
@@ -86,7 +86,7 @@ var timelines = []timeline{
 		steps: flowTokens([]float64{0, 1, 2, 3, 4, 400, 500, 501}, "abacbdec"),
 	},
 	{
-		section: "path_change", caption: `paths = 4, memory = "60s", rate = 10, ecmp = "ignore"`, unit: 1e9, counted: event.PathSwitch,
+		section: "path_change", caption: `paths = 16, memory = "60s", rate = 10, ecmp = "ignore"`, unit: 1e9, counted: event.PathSwitch,
 		rules: wants(nil, event.PathChange), value: "path",
 		levels: []level{{at: 3, name: "C"}, {at: 2, name: "B"}, {at: 1, name: "A"}},
 		steps: oneAfterTheOther([]float64{0, 1, 2, 3, 4, 5, 6, 7, 30, 50, 66, 67}, []int{1, 1, 2, 2, 1, 1, 2, 3, 3, 3, 1, 3}, func(_ *intgen.Source, h []intgen.Hop, v int) {

@@ -9,6 +9,7 @@ type Cold struct {
 	Paths      [MaxPaths - 1]Path // Paths[:NumPaths-1]: those that are not current
 	PathTokens int64              // left in the path_change bucket
 	PathRefill int64              // when it was last brought up to date; 0: never
+	Spray      Spray              // of the changes of path
 	HopSent    [MaxHops]int64     // when hop_latency was last reported, Unix nanoseconds; 0: never
 	EndSent    int64              // the same of end_to_end
 
@@ -38,6 +39,24 @@ type Share struct {
 	Bytes   uint64
 	Added   uint64 // by how much they were longer in the queue than is usual, nanoseconds
 	Taken   uint64 // packets that the record has
+}
+
+// Spray tells whether the flow's packets are sprayed over several paths, by its changes from one to another: see package event.
+type Spray struct {
+	At      int64  // the last one, Unix nanoseconds; 0: there was none
+	packets uint32 // of the flow by then, lower half
+	Change  uint16 // how many there were; it wraps
+	Quick   uint8  // how many in a row came soon, up to what makes the flow sprayed
+	More    bool   // there are more paths than it remembers
+}
+
+// Since returns how many packets of f, the flow of s, came after the last change; those of 2^32 wrap.
+func (s *Spray) Since(f *Flow) uint32 { return f.packets - s.packets }
+
+// Moved takes up that f, the flow of s, changes its path.
+func (s *Spray) Moved(now int64, f *Flow) {
+	s.At, s.packets = now, f.packets
+	s.Change++
 }
 
 // DropLimits are the limits of a flow's reports of dropped packets: one for each of its first two reasons, and one for

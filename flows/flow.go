@@ -7,7 +7,7 @@ import "math/bits"
 
 // Sizes of a flow's state.
 const (
-	MaxPaths = 4
+	MaxPaths = 16
 	MaxHops  = 16 // hops whose latency is watched; further ones only count in the path
 )
 
@@ -68,8 +68,19 @@ func (h *Hop) ID() uint32 { return bits.ReverseBytes32(h.Node) }
 // Path is a path that the flow was on.
 type Path struct {
 	Hash uint64
-	Seen int64 // LongTick
+	left uint64 // when, and at which change of paths: LeftPath
 }
+
+// LeftPath is a path that a flow was on last at a LongTick, and left with that change of paths.
+func LeftPath(hash uint64, tick int64, change uint16) Path {
+	return Path{hash, uint64(tick)<<16 | uint64(change)}
+}
+
+// Seen returns when the flow was on the path last, as a LongTick.
+func (p Path) Seen() int64 { return int64(p.left) >> 16 }
+
+// Change returns the change of paths that the flow left it with; it wraps.
+func (p Path) Change() uint16 { return uint16(p.left) }
 
 // LastSeen returns the time of the flow's last packet in Unix nanoseconds.
 func (f *Flow) LastSeen() int64 { return f.seen }

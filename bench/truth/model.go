@@ -67,7 +67,9 @@ type flowState struct {
 	reported   int64         // time of the last report, or of the first packet if there was none
 	told       bool          // it was reported for something else than that it is new
 	wait       time.Duration // from it to the next refresh; 0: RefreshEvery
+	packets    int
 	paths      []pathState
+	spray      sprayState
 	pathRate   bucket
 	hops       map[uint32]*deadband
 	endToEnd   deadband
@@ -159,6 +161,7 @@ func (m *Model) flow(e *Expect, p *Policy, k *Packet) (f *flowState, fresh bool)
 		m.newFlow(e, p, k)
 	}
 	f.last = k.Time
+	f.packets++
 	if k.Closing || k.Reset {
 		f.closing = true
 		m.due.add(k.Time+int64(closingSilence), key)

@@ -2,6 +2,7 @@ package truth
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 type pathState struct {
 	words string
 	seen  int64
+	left  int // which change of path left it
 }
 
 // wordsOf returns the nodes and interfaces that make a path as text. It returns false if the packet
@@ -45,7 +47,7 @@ func (m *Model) path(e *Expect, p *Policy, f *flowState, k *Packet) func([]strin
 	if !evidence {
 		return nothing
 	}
-	here := pathState{words, k.Time}
+	here := pathState{words: words, seen: k.Time}
 	n := len(f.paths)
 	if n == 0 {
 		f.paths = []pathState{here}
@@ -56,36 +58,101 @@ func (m *Model) path(e *Expect, p *Policy, f *flowState, k *Packet) func([]strin
 		return nothing
 	}
 	at := slices.IndexFunc(f.paths, func(x pathState) bool { return x.words == words })
-	known, doubtful := false, false
+	known, doubtful, sprayed := false, false, f.spray.on(k.Time, f.packets)
 	if at >= 0 {
 		age := time.Duration(k.Time - f.paths[at].seen)
-		known, doubtful = age <= p.PathMemory, near(age, p.PathMemory, memorySlack)
+		known, doubtful = sprayed || age <= p.PathMemory, !sprayed && near(age, p.PathMemory, memorySlack)
 		e.note("path_change: known, last seen %v ago", age)
 	}
-	learn := func() { f.learn(at, here, p.Paths) }
-	if !m.wants(p, PathChange) || known && !doubtful && !p.ReportECMP {
-		learn()
-		return nothing
+	begins := !sprayed && f.spray.row(k.Time, f.packets) >= sprayedRow
+	lost, sure := f.lostPath(k.Time, at, sprayed)
+	unknown := !known && !(sprayed && n >= p.Paths)
+	learn := func(forget bool) {
+		if forget {
+			f.paths = slices.Delete(f.paths, lost, lost+1)
+		}
+		f.spray.moved(k.Time, f.packets)
+		f.learn(here, p.Paths)
 	}
-	if doubtful {
-		e.may(PathChange, "on the edge of memory")
-		return func([]string) { learn() }
+	told := func(tell func(event, why string, args ...any), why string) {
+		if tell(PathChange, why); sprayed || begins {
+			tell(PathSwitch, "it is sprayed")
+		}
 	}
-	if !f.pathRate.take(k.Time, p.PathRate) {
+	switch {
+	case !m.wants(p, PathChange) || known && !doubtful && !p.ReportECMP && !begins && lost < 0 || !unknown && sprayed && !p.ReportECMP && lost < 0:
+		learn(lost >= 0)
+	case doubtful && !begins && lost < 0:
+		told(e.may, "on the edge of memory")
+		return func([]string) { learn(false) }
+	case lost >= 0 && !sure && !unknown:
+		told(e.may, "a path that may be lost")
+		return func(got []string) { learn(slices.Contains(got, PathChange)) }
+	case !f.pathRate.take(k.Time, p.PathRate):
 		e.note("path_change: withheld, %.3f tokens; not learned", f.pathRate.tokens())
-		return nothing
+	default:
+		told(e.must, fmt.Sprintf("%d paths known, this one is %d, lost %d, %.3f tokens left", n, at, lost, f.pathRate.tokens()))
+		learn(lost >= 0)
 	}
-	e.must(PathChange, "%d paths known, this one is %d, %.3f tokens left", n, at, f.pathRate.tokens())
-	learn()
 	return nothing
 }
 
-// learn makes here, which was at index at, the current path, and keeps at most limit paths.
-func (f *flowState) learn(at int, here pathState, limit int) {
-	if at >= 0 {
-		f.paths = slices.Delete(f.paths, at, at+1)
+// What makes a flow sprayed: so many changes of path in a row that each come within a time of the one before, or with one of the
+// next packets. It ends with a rest on one path, and of more packets than these.
+const (
+	sprayedRow  = 16
+	rowTime     = 5 * time.Second
+	rowPackets  = 8
+	sprayedRest = time.Minute
+	lostChanges = 32 // and a path is lost that is not taken for a rest, and for so many changes for each path
+)
+
+// sprayState is the changes of path of one flow.
+type sprayState struct {
+	at     int64 // the last one
+	packet int   // of the flow, that came with it
+	number int   // of all
+	quick  int   // in a row
+}
+
+// row is how many changes there are in a row with one that comes with a packet.
+func (x *sprayState) row(now int64, packet int) int {
+	if x.number > 0 && (time.Duration(now-x.at) <= rowTime || packet-x.packet <= rowPackets) {
+		return x.quick + 1
 	}
-	f.paths = append(f.paths, here)
+	if x.on(now, packet) {
+		return x.quick
+	}
+	return 1
+}
+
+func (x *sprayState) on(now int64, packet int) bool {
+	return x.quick >= sprayedRow && (time.Duration(now-x.at) <= sprayedRest || packet-x.packet <= rowPackets)
+}
+
+func (x *sprayState) moved(now int64, packet int) {
+	x.quick = x.row(now, packet)
+	x.at, x.packet = now, packet
+	x.number++
+}
+
+// lostPath returns a path, not the current one and not that at here, that a sprayed flow does not take any more, or -1; sure is
+// false where a coarse time may put it on either side.
+func (f *flowState) lostPath(now int64, here int, sprayed bool) (at int, sure bool) {
+	for i := 0; sprayed && i < len(f.paths)-1; i++ {
+		x, limit := &f.paths[i], lostChanges*len(f.paths)
+		age := time.Duration(now - x.seen)
+		if i != here && f.spray.number-x.left > limit && (age > sprayedRest || near(age, sprayedRest, memorySlack)) {
+			return i, !near(age, sprayedRest, memorySlack)
+		}
+	}
+	return -1, false
+}
+
+// learn makes here the current path, and keeps at most limit paths.
+func (f *flowState) learn(here pathState, limit int) {
+	f.paths[len(f.paths)-1].left = f.spray.number
+	f.paths = append(slices.DeleteFunc(f.paths, func(x pathState) bool { return x.words == here.words }), here)
 	if len(f.paths) <= limit {
 		return
 	}

@@ -6,6 +6,7 @@ import "time"
 const (
 	NewFlow       = "new_flow"
 	PathChange    = "path_change"
+	PathSwitch    = "path_switch" // beside PathChange: the flow is sprayed
 	HopLatency    = "hop_latency"
 	EndToEnd      = "end_to_end"
 	LinkLatency   = "link_latency"
@@ -113,7 +114,7 @@ func Policies(rate int64) [NumWatches]Policy {
 	wan.TxHold = 200 * time.Millisecond
 	wan.CongestionRaiseLatency = 2 * time.Millisecond // besides raise
 	ptp := dc
-	ptp.Name, ptp.PTP, ptp.ClockOffset = "ptp", true, ClockOffset
+	ptp.Name, ptp.PTP, ptp.ClockOffset, ptp.Paths = "ptp", true, ClockOffset, 16
 	wan.RefreshMost, ptp.RefreshMost = 15*time.Second, 9*time.Second
 	ptp.CongestionRaise, ptp.CongestionRaiseLatency = 0, 500*time.Microsecond
 	packets, flows := dc, dc

@@ -96,9 +96,14 @@ func ecmp(p *player) {
 	k := p.send(f, other)
 	k.Quiet = false
 	k.plan(PathChange)
-	for range 60 {
+	p.send(f, hops)
+	for n := range 60 {
 		p.gap(ms, 300*ms)
-		p.send(f, [][]intgen.Hop{hops, other}[p.IntN(2)])
+		k := p.send(f, [][]intgen.Hop{other, hops}[n%2])
+		if n == sprayedRow-3 { // with the two changes before: the flow is sprayed
+			k.Quiet = false
+			k.plan(PathChange)
+		}
 	}
 }
 
@@ -143,4 +148,82 @@ func noEvidence(p *player) {
 	}
 	p.gap(ms, 100*ms)
 	p.send(f, hops)
+}
+
+// sprayed sends packets, or bursts of them, over several paths: each path is told once, that they are many once, then a new one
+// and one that is lost.
+func sprayed(p *player) {
+	f, hops := p.flow(WatchPTP), p.fabric(3)
+	hops = via(hops, 1, 1)
+	n, burst, seen, row, way := 3+p.IntN(5), []int{1, 20}[p.IntN(2)], map[int]bool{0: true}, 0, 0
+	p.first(f, hops)
+	send := func(ways []int, low, high int64) {
+		next := ways[p.IntN(len(ways))]
+		changes := next != way
+		if way = next; changes {
+			row++
+		}
+		for i := range burst {
+			p.gap(low/int64(burst), high/int64(burst))
+			k := p.send(f, via(hops, 1, uint16(100*min(next, 1)+next+1)))
+			if i == 0 && (!seen[next] || changes && row == sprayedRow) {
+				k.plan(PathChange)
+			}
+		}
+		seen[next] = true
+	}
+	var ways []int
+	for i := range n {
+		ways = append(ways, i)
+	}
+	for range 100 {
+		send(ways, 100*ms, 300*ms)
+	}
+	p.wait(s)
+	ways = append(ways, n) // a new one
+	for range 100 {
+		send(ways, 100*ms, 300*ms)
+	}
+	ways = ways[:n] // and it is lost
+	for range 64 + 2*lostChanges*(n+1) {
+		send(ways, 150*ms, 250*ms)
+	}
+}
+
+// sprayedWide has more paths than a flow remembers: they are not told one by one.
+func sprayedWide(p *player) {
+	f, hops := p.flow(WatchDC), p.fabric(3)
+	p.first(f, hops)
+	for range 400 {
+		p.gap(ms, 20*ms)
+		p.send(f, via(hops, 1, uint16(100+p.IntN(8))))
+	}
+	p.wait(10 * s) // on one path, but not for long enough
+	p.others(40, 500*ms, f, via(hops, 1, 100))
+	for range 60 {
+		p.gap(ms, 20*ms)
+		p.send(f, via(hops, 1, uint16(100+p.IntN(8))))
+	}
+	p.others(64, s, f, via(hops, 1, 100)) // long enough
+	p.gap(ms, s)
+	p.send(f, via(hops, 1, 200)).plan(PathChange)
+}
+
+// flap has a link fail and come back every ten seconds, for minutes: that is no spraying, and is told once.
+func flap(p *player) {
+	f, hops := p.flow(WatchDC), p.fabric(3)
+	p.first(f, hops)
+	told := false
+	for range 24 {
+		for _, way := range [][]intgen.Hop{hops, via(hops, 1, 99)} {
+			for range 20 {
+				p.gap(450*ms, 550*ms)
+				k := p.send(f, way)
+				if !told && way[1].Egress == 99 {
+					told, k.Quiet = true, false
+					k.plan(PathChange)
+				}
+			}
+		}
+	}
 }

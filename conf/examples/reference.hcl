@@ -138,7 +138,7 @@ events {
     after_restart = "10s" # none is reported for so long where the sink ran a moment ago
   }
   path_change {
-    paths  = 4
+    paths  = 16
     memory = "60s"
     rate   = 10
     ecmp   = "ignore"    # ignore | report

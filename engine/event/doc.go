@@ -10,7 +10,7 @@
 //	detector.go, tokens.go           Packet: calls the tests below for each packet; rates
 //	sampler.go                       which packets are looked at although they give no event
 //	quiet.go, fastview.go            reported samples and rules of quiet flows, and what package fast needs to decide
-//	path.go                          path_change, path_switch
+//	path.go, spray.go                path_change, path_switch; flows that are sprayed over paths
 //	hops.go, hops2016.go             walk the hop stack of INT-MD, of June 2016; values of one hop
 //	latency.go, linklatency.go       deadbands, hop_latency and end_to_end; link_latency
 //	nodemodel.go                     units of a node's values; its timestamps

@@ -52,6 +52,8 @@ func (c *crowd) play(d *Detector, r *rand.Rand, packets int) {
 		c.begun[i] = true
 		if set.Has(PathChange) && d.Counters.Fired[PathSwitch]-d.Counters.Suppressed[PathSwitch][SuppressRate] > switches {
 			set = set&^PathChange.Set() | PathSwitch.Set()
+		} else {
+			set &^= PathSwitch.Set() // beside a change: the flow is sprayed
 		}
 		c.count(set)
 		switch r.IntN(8) {

@@ -142,24 +142,37 @@ func swapHops(f *flows.Flow, i, k int) {
 //go:noinline
 func (d *Detector) otherPath(now int64, f *flows.Flow, p *Policy, o *Observation, h uint64) Set {
 	t := &p.Thresholds
-	at := knownPathIndex(f, h)
-	known := at >= 0 && (now>>20-f.Cold().Paths[at].Seen)<<20 <= t.PathMemory
-	kind := PathChange
-	if known {
+	was, quick := IsSprayed(now, f), quickChanges(now, f)
+	begins := !was && quick == ManyQuick
+	at, lost := knownPathIndex(f, h), lostPathIndex(now, f, was)
+	if lost == at {
+		lost = -1
+	}
+	known, full := at >= 0 && (was || !isOlder(now, f.Cold().Paths[at], t.PathMemory)), was && int(f.NumPaths) >= p.mostPaths()
+	kind, news := PathChange, begins || lost >= 0 || !known && !full
+	if !news {
 		kind = PathSwitch
 	}
 	d.Counters.Fired[kind]++
-	report := p.Events.Has(PathChange) && (!known || t.ReportKnown)
+	report := p.Events.Has(PathChange) && (news || t.ReportKnown)
 	if report && !takePathToken(now, f, t.PathRate) {
 		return d.withhold(f, kind, SuppressRate) // not learned: the next packet on this path asks again
 	}
-	makeCurrent(now, f, at, p.mostPaths())
+	spray := &f.Cold().Spray
+	spray.Quick, spray.More = quick, was && (spray.More || at < 0 && full && lost < 0)
+	forgetPath(f, lost)
+	spray.Moved(now, f)
+	makeCurrent(now, f, knownPathIndex(f, h), p.mostPaths())
 	f.PathHash, f.PathSeen, f.PathHops = h, flows.Tick(now), PathHops(0, o.Layout)&NodesAlone
-	if !report {
-		if LastEvents(f).Has(PathChange) { // it goes back, which nobody is told: a change nevertheless
-			d.newsAt = now
-		}
+	sprayed := was && quick == ManyQuick || begins
+	switch {
+	case !report && !sprayed && LastEvents(f).Has(PathChange): // it goes back, which nobody is told: a change nevertheless
+		d.newsAt = now
+		fallthrough
+	case !report:
 		return 0
+	case sprayed:
+		return PathChange.Set() | PathSwitch.Set()
 	}
 	return PathChange.Set()
 }
@@ -192,12 +205,12 @@ func makeCurrent(now int64, f *flows.Flow, at, limit int) {
 	default:
 		at = 0
 		for i := range others {
-			if f.Cold().Paths[i].Seen < f.Cold().Paths[at].Seen {
+			if f.Cold().Paths[i].Seen() < f.Cold().Paths[at].Seen() {
 				at = i
 			}
 		}
 	}
-	f.Cold().Paths[at] = flows.Path{Hash: f.PathHash, Seen: flows.LongTick(now, f.PathSeen)}
+	f.Cold().Paths[at] = flows.LeftPath(f.PathHash, flows.LongTick(now, f.PathSeen), f.Cold().Spray.Change)
 }
 
 // NextPathReport is when a new path of a flow with this state can be reported under a rate, in Unix nanoseconds: now, or

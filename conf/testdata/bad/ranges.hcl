@@ -31,7 +31,7 @@ flows {
 }
 events {
   path_change {
-    paths = 5
+    paths = 17
     rate  = -1
     ecmp  = "reprot"
   }

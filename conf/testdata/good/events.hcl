@@ -11,7 +11,7 @@ events {
   profile = "dc"
   new_flow { rate = 20000 }              # per second and worker; 0 = no limit
   path_change {
-    paths  = 4
+    paths  = 16
     memory = "60s"
     rate   = 10                          # per flow and second; 0 = no limit
     ecmp   = "ignore"                    # ignore | report: a known path coming back

@@ -89,7 +89,7 @@ func pathBefore(f *flows.Flow) uint64 {
 	others := f.Cold().Paths[:f.NumPaths-1]
 	last := 0
 	for i := range others {
-		if others[i].Seen > others[last].Seen {
+		if others[i].Seen() > others[last].Seen() {
 			last = i
 		}
 	}

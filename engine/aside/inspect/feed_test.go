@@ -51,7 +51,7 @@ func TestFeedGivesWhatIsWanted(t *testing.T) {
 	moved := flowOn(paths, 6)
 	moved.NumPaths = 3
 	c := moved.Cold()
-	c.Paths[0], c.Paths[1] = flows.Path{Hash: 4, Seen: 10}, flows.Path{Hash: 5, Seen: 11}
+	c.Paths[0], c.Paths[1] = flows.LeftPath(4, 10, 0), flows.LeftPath(5, 11, 0)
 	f.Put(3, event.PathChange.Set(), moved, paths)
 	f.Want(0)
 	f.Put(4, event.PathChange.Set(), moved, paths)

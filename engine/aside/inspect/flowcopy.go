@@ -24,8 +24,10 @@ type Flow struct {
 	EndRef    uint32
 	EndWindow uint8
 
-	Paths    [flows.MaxPaths]flows.Path // Paths[:NumPaths], the current one first
-	NumPaths uint8
+	Paths     [flows.MaxPaths]flows.Path // Paths[:NumPaths], the current one first
+	NumPaths  uint8
+	Sprayed   bool // its packets take one of them, then another
+	MorePaths bool // and there are more
 
 	RefreshDue int64 // Unix nanoseconds; 0: not set yet
 
@@ -51,13 +53,14 @@ func (r *Flow) copyFrom(now int64, f *flows.Flow, generation uint16) {
 	for i := range r.NumHops {
 		r.Windows[i] = f.Window(int(i))
 	}
-	r.Paths[0] = flows.Path{Hash: f.PathHash, Seen: flows.LongTick(now, f.PathSeen)}
+	r.Paths[0] = flows.LeftPath(f.PathHash, flows.LongTick(now, f.PathSeen), 0)
 	if f.LastReport != 0 {
 		r.LastReport, r.LastEvents = flows.Since(now, f.LastReport), event.LastEvents(f)
 	}
 	if f.HasCold() {
 		c := f.Cold()
 		copy(r.Paths[1:], c.Paths[:])
+		r.Sprayed, r.MorePaths = event.IsSprayed(now, f), c.Spray.More
 		r.Suppressed, r.Shed, r.Drops = c.Suppressed, c.Shed, c.Drops
 	}
 	if f.HasLoss() {

@@ -157,6 +157,7 @@ type Totals struct {
 type PathTotal struct {
 	Hash           uint64
 	Flows          uint64 // 0: the slot is free
+	Sprayed        uint64 // of Flows, those whose next packets take other paths
 	Packets, Bytes uint64
 	Seen           int64  // last packet, Unix nanoseconds
 	MaxLatency     uint32 // highest of the whole way, last reported
@@ -190,6 +191,9 @@ func (t *Totals) add(f *flows.Flow) {
 		packets, bytes := f.Totals()
 		s.Hash = h
 		s.Flows++
+		if event.IsSprayed(f.LastSeen(), f) {
+			s.Sprayed++
+		}
 		s.Packets += packets
 		s.Bytes += bytes
 		s.Seen = max(s.Seen, f.LastSeen())

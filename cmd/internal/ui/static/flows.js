@@ -78,6 +78,7 @@ function Why({ id }) {
       <dt>seen</dt><dd>${count(f.packets)} packets, ${count(f.bytes)} bytes; last ${ago(f.last_seen, Date.parse(f.now))}</dd>
       <dt>reported</dt><dd>${lastReport(f)}</dd>
       <dt>withheld</dt><dd>${count(f.suppressed)} by a rate, an interval or a quota; ${count(f.shed)} shed by budgets</dd>
+      ${f.sprayed && html`<dt>sprayed</dt><dd>over ${f.sprayed.more ? 'more than ' : ''}${f.sprayed.paths} paths: its packets take one, then another</dd>`}
       <dt>lost, dropped</dt><dd>${count(f.lost)} lost on the way, ${count(f.drops)} dropped here</dd></dl>
       <${Latencies} f=${f} /><${Remembered} f=${f} />`}</section>`;
 }

@@ -82,6 +82,9 @@ func whyReported(line func(string, ...any), d *flowapi.FlowDetail) {
 }
 
 func whyPaths(line func(string, ...any), d *flowapi.FlowDetail, book *names.Book) {
+	if d.Sprayed != nil {
+		line("  sprayed     over %v: its packets take one, then another", d.Sprayed)
+	}
 	for _, p := range d.Paths {
 		what := "known path"
 		if p.Current {
@@ -160,7 +163,7 @@ func nextReports(d *flowapi.FlowDetail) []string {
 		return fmt.Sprintf("%s that deviates in %d of its last %d packets%s", whose, b.K, b.N, atMost(b.IntervalNs))
 	}
 	texts := map[string]string{
-		"path_change":  pathText(t),
+		"path_change":  pathText(d),
 		"hop_latency":  latency("hop_latency: a node's latency", &t.HopLatency),
 		"end_to_end":   latency("end_to_end: a latency of the whole way", &t.EndToEnd),
 		"link_latency": latency("link_latency: a link on its way with a latency", &t.LinkLatency),
@@ -199,10 +202,16 @@ func cannotCome(d *flowapi.FlowDetail, event string) bool {
 	return slices.ContainsFunc(d.Lacks, func(l flowapi.LackItem) bool { return slices.Contains(l.Events, event) })
 }
 
-func pathText(t *flowapi.ThresholdsItem) string {
+func pathText(d *flowapi.FlowDetail) string {
+	t := d.Thresholds
 	what := fmt.Sprintf("path_change: a path that is not among the last %d, or not seen for %s", t.PathChange.Paths, period(t.PathChange.MemoryNs))
-	if t.PathChange.Known {
+	switch {
+	case t.PathChange.Known:
 		what = "path_change: any other path"
+	case d.Sprayed != nil && d.Sprayed.More:
+		what = "path_change: none while it is sprayed over more paths than are remembered"
+	case d.Sprayed != nil:
+		what = "path_change: a path that it was not sprayed over, or that it takes no more"
 	}
 	if t.PathChange.Rate > 0 {
 		what += fmt.Sprintf("; at most %d a second", t.PathChange.Rate)

@@ -27,7 +27,7 @@ func (x *Incident) addLeft(asked int64, flow *inspect.Flow, known map[uint64]*in
 	now := known[flow.Paths[0].Hash]
 	for _, p := range flow.Paths[1:flow.NumPaths] {
 		if was := known[p.Hash]; was != nil {
-			x.leave(inspect.FlowID(&flow.Key), timestamp(flows.SinceLong(asked, p.Seen)), was, now)
+			x.leave(inspect.FlowID(&flow.Key), timestamp(flows.SinceLong(asked, p.Seen())), was, now)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func (in *API) addDepartures(x *Incident) {
 	}
 	these := make(map[string]bool, len(x.Flows))
 	for _, flow := range x.Flows {
-		these[flow] = true
+		these[flow] = !x.sprayed[flow]
 	}
 	in.Changes(func(at time.Time, moved []string, from, to *inspect.Path) bool {
 		for _, flow := range moved {

@@ -38,7 +38,7 @@ func knownFlow(t *testing.T) *FlowDetail {
 	q.Flow.Windows[1] = 1
 	c := &q.Limits.Cold
 	c.HopSent[1], c.EndSent, c.Change, c.ChangeAt = now-40e6, now-2e9, uint32(event.Congestion.Set()), now-1.5e9
-	q.Flow.Paths[0], q.Flow.Paths[1] = flows.Path{Hash: 1, Seen: (now - 12e6) >> 20}, flows.Path{Hash: 2, Seen: (now - 59e9) >> 20}
+	q.Flow.Paths[0], q.Flow.Paths[1] = flows.LeftPath(1, (now-12e6)>>20, 0), flows.LeftPath(2, (now-59e9)>>20, 0)
 	way := &inspect.Path{ID: 0xabc, Hops: 2, Bitmap: 0xfd00}
 	way.Way[0], way.Way[1] = inspect.PathHop{Node: 101, Ingress: 1, Egress: 2}, inspect.PathHop{Node: 102, Ingress: 1, Egress: 0xffff}
 	d := newFlowDetail(0, q, ways{{1: way}})

@@ -133,7 +133,7 @@ func newFlowDetail(worker int, q *inspect.PendingQuery, known ways) *FlowDetail 
 	}
 	for i, p := range f.Paths[:f.NumPaths] {
 		item := newPathItem(worker, p.Hash, known[worker][p.Hash])
-		seen := min(flows.SinceLong(q.Now, p.Seen), f.Seen) // a tick may be a millisecond late
+		seen := min(flows.SinceLong(q.Now, p.Seen()), f.Seen) // a tick may be a millisecond late
 		d.Paths = append(d.Paths, flowPathItem{item, i == 0, timestamp(seen)})
 	}
 	if d.Watch == nil {

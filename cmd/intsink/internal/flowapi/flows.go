@@ -35,6 +35,7 @@ type FlowItem struct {
 	MaxHopLatencyNs *uint32    `json:"max_hop_latency_ns"`
 	Path            *string    `json:"path"`
 	Nodes           []uint32   `json:"nodes"`
+	Sprayed         *SprayItem `json:"sprayed,omitempty"` // absent: its packets stay on one path
 	LastReport      *time.Time `json:"last_report"`
 	LastEvents      []string   `json:"last_events"`
 	Suppressed      uint32     `json:"suppressed"`
@@ -58,6 +59,7 @@ func newFlowItem(worker int, f *inspect.Flow, watches []watch.Watch, known ways)
 	if f.NumPaths == 0 {
 		return item
 	}
+	item.Sprayed = newSprayItem(f)
 	hash := f.Paths[0].Hash
 	p := known[worker][hash]
 	item.Path = some(pathID(worker, hash, p), true)

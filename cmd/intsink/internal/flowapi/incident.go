@@ -42,6 +42,8 @@ type Incident struct {
 	lossNow  bool        // packets of some flows were lost in this time
 	untilNow bool        // the time ends about now
 	left     []departure // of these flows from nodes
+	sprayed  map[string]bool
+	widest   SprayItem // of sprayed
 }
 
 // CoverageItem says how much is known.
@@ -104,7 +106,7 @@ func (in *API) incident(ctx context.Context, p *parameters) (any, error) {
 	if err != nil {
 		return nil, badRequest("%v", strings.NewReplacer("since", "from", "until", "to").Replace(err.Error()))
 	}
-	x := &Incident{From: from.UTC(), To: to.UTC(), About: about, Why: []string{}, Flows: []string{}, Paths: []PathItem{}, Places: []PlaceItem{}, Problems: []*problem.Problem{}, Episodes: []*EpisodeItem{}, untilNow: now.Sub(to) < untilNow}
+	x := &Incident{From: from.UTC(), To: to.UTC(), About: about, Why: []string{}, Flows: []string{}, Paths: []PathItem{}, Places: []PlaceItem{}, Problems: []*problem.Problem{}, Episodes: []*EpisodeItem{}, untilNow: now.Sub(to) < untilNow, sprayed: map[string]bool{}}
 	complete := filters[0].Node == nil
 	for i := range filters {
 		all, err := in.addFlows(ctx, x, &filters[i])
@@ -237,8 +239,7 @@ func (in *API) addFlows(ctx context.Context, x *Incident, f *inspect.Filter) (al
 				x.Coverage.WithoutPath++
 				continue
 			}
-			x.addPath(newPathItem(worker, flow.Paths[0].Hash, known[worker][flow.Paths[0].Hash]))
-			x.addLeft(q.Now, flow, known[worker])
+			x.addWays(worker, q.Now, flow, known[worker])
 		}
 	}
 	return all, nil

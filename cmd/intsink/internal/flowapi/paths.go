@@ -16,6 +16,7 @@ import (
 type pathTotalItem struct {
 	PathItem
 	Flows        uint64    `json:"flows"`
+	SprayedFlows uint64    `json:"sprayed_flows"` // of these, whose next packets take other paths
 	Packets      uint64    `json:"packets"`
 	Bytes        uint64    `json:"bytes"`
 	LastSeen     time.Time `json:"last_seen"`
@@ -108,6 +109,7 @@ func (in *API) mergePaths(questions []*inspect.PendingQuery, totals *pathTotals,
 				m.IPHops, m.WithoutINT = x.IPHops, x.WithoutINT
 			}
 			m.Flows += t.Flows
+			m.SprayedFlows += t.Sprayed
 			m.Packets += t.Packets
 			m.Bytes += t.Bytes
 			if seen := timestamp(t.Seen); seen.After(m.LastSeen) {

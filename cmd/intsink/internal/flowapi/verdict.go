@@ -17,6 +17,7 @@ func (x *Incident) judge() {
 	if c := &x.Coverage; c.Gone > 0 {
 		x.say("%d of these flows ended, or have no room in the table any more: episodes, problems and changes of paths of this time name them", c.Gone)
 	}
+	x.saySprayed()
 	if all := x.findings(); len(all) > 0 {
 		x.Verdict, x.At, x.Title = all[0].Verdict, all[0].At, verdict.Headline(all)
 		return

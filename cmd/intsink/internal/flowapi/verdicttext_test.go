@@ -166,7 +166,7 @@ func TestNodeThatFlowsLeft(t *testing.T) {
 	}
 	old, is := way(102, 203, 302), way(102, 204, 302)
 	table := &inspect.Flow{NumPaths: 2}
-	table.Paths[1] = flows.Path{Hash: 1, Seen: flows.LongTick(since.UnixNano(), flows.Tick(since.UnixNano()))}
+	table.Paths[1] = flows.LeftPath(1, flows.LongTick(since.UnixNano(), flows.Tick(since.UnixNano())), 0)
 	for name, c := range map[string]struct {
 		named   []string
 		passes  bool

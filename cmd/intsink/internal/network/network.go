@@ -131,7 +131,7 @@ func (x *Network) Observe(n *inspect.Notice) {
 	if n.Known {
 		way = nodesOf(&n.Path)
 	}
-	if n.Events.Has(event.PathChange) && n.WasOn && n.Known {
+	if n.Events.Has(event.PathChange) && !n.Events.Has(event.PathSwitch) && n.WasOn && n.Known { // both: the flow is sprayed
 		if home, news := x.knows(n.Time, &n.Key, &n.Path); news {
 			x.move(now, flow, home, &n.Was, &n.Path)
 		}

@@ -25,6 +25,7 @@ type pathItem struct {
 	ID             string
 	Nodes          []struct{ Node uint32 }
 	Flows, Packets uint64
+	Sprayed        uint64  `json:"sprayed_flows"`
 	Max            *uint32 `json:"max_latency_ns"`
 	Congested      bool
 	LastSeen       time.Time `json:"last_seen"`
@@ -51,7 +52,7 @@ func byNodes(paths []pathItem) []pathItem {
 		}
 		x := &all[i]
 		x.ID += " " + p.ID
-		x.Flows, x.Packets, x.Congested = x.Flows+p.Flows, x.Packets+p.Packets, x.Congested || p.Congested
+		x.Flows, x.Sprayed, x.Packets, x.Congested = x.Flows+p.Flows, x.Sprayed+p.Sprayed, x.Packets+p.Packets, x.Congested || p.Congested
 		if p.Max != nil && (x.Max == nil || *x.Max < *p.Max) {
 			x.Max = p.Max
 		}
@@ -61,6 +62,15 @@ func byNodes(paths []pathItem) []pathItem {
 	}
 	slices.SortStableFunc(all, func(a, b pathItem) int { return cmp.Compare(highest(&b), highest(&a)) })
 	return all
+}
+
+// state says what is to be known of the flows on a path.
+func (p *pathItem) state() string {
+	text := when(p.Congested, "congested")
+	if p.Sprayed > 0 {
+		text = strings.TrimPrefix(text+fmt.Sprintf(", %d sprayed", p.Sprayed), ", ")
+	}
+	return text
 }
 
 func highest(p *pathItem) uint32 {
@@ -89,7 +99,7 @@ func pathTable(items []pathItem, book *names.Book, each bool) *table {
 		if !each {
 			of = fmt.Sprint(len(strings.Fields(p.ID)))
 		}
-		t.add(book.Way(p.ids()), count(float64(p.Flows)), count(float64(p.Packets)), latencyText(p.Max), when(p.Congested, "congested"), of, ago(time.Now(), p.LastSeen))
+		t.add(book.Way(p.ids()), count(float64(p.Flows)), count(float64(p.Packets)), latencyText(p.Max), p.state(), of, ago(time.Now(), p.LastSeen))
 	}
 	return t
 }
