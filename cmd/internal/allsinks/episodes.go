@@ -135,16 +135,17 @@ func (a span) meets(b span) bool {
 	return !before(a.to, b.from) && !before(b.to, a.from)
 }
 
-// addEpisode adds an episode of a sink to those of its queue at that time.
-func addEpisode(all []item, sink string, o object) []item {
+// addEpisode adds an episode of a sink to those of its queue at that time; known are those of each queue.
+func addEpisode(all []item, known map[string][]int, sink string, o object) []item {
 	o["of"] = []object{{"sink": sink, "id": o["id"], "bytes": o["bytes"]}}
 	key, at := lists["episodes"].key(o), spanOf(o, "begin", "end")
-	for i := range all {
-		if lists["episodes"].key(all[i].o) == key && spanOf(all[i].o, "begin", "end").meets(at) {
+	for _, i := range known[key] {
+		if spanOf(all[i].o, "begin", "end").meets(at) {
 			all[i] = item{joinEpisodes(all[i].o, o), append(all[i].sinks, sink)}
 			return all
 		}
 	}
+	known[key] = append(known[key], len(all))
 	return append(all, item{o, []string{sink}})
 }
 

@@ -108,16 +108,20 @@ func (l *list) mark(x item) {
 	}
 }
 
-// merge puts the items of all sinks together.
+// merge puts the items of all sinks together. More than a page of a sink is not looked at: none was asked for more.
 func (l *list) merge(name string, replies []reply) (all []item) {
-	at := map[string]int{}
+	at, episodes := map[string]int{}, map[string][]int{}
 	for _, r := range replies {
 		behind := -r.sink.identity().ahead
-		for _, o := range objects(r.o, "items") {
+		items := objects(r.o, "items")
+		if name != "nodes" { // it has no pages
+			items = items[:min(len(items), maxLimit)]
+		}
+		for _, o := range items {
 			o = copyOf(o)
 			shift(o, behind, times...)
 			if name == "episodes" {
-				all = addEpisode(all, r.sink.name, o)
+				all = addEpisode(all, episodes, r.sink.name, o)
 				continue
 			}
 			key, known := l.key(o), false
