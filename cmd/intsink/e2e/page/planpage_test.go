@@ -140,7 +140,7 @@ func TestPlanPage(t *testing.T) {
 		back := map[string]string{"light": "rgb(255, 255, 255)", "dark": "rgb(18, 23, 29)"}[scheme]
 		b.wait(fmt.Sprintf("getComputedStyle(document.body).backgroundColor === %q", back))
 		b.wait(fmt.Sprintf("document.body.innerText.includes(%q) && document.body.innerText.includes(%q)", filepath.Base(conf), filepath.Base(old)))
-		b.wait(`[...document.querySelectorAll('svg .now')].length === 4 && [...document.querySelectorAll('svg .now')].every(p => p.getBBox().height > 90)`)
+		b.wait(`[...document.querySelectorAll('svg .now')].length === 5 && [...document.querySelectorAll('svg .now')].every(p => p.getBBox().height > 90)`)
 	}
 	b.wait(`document.querySelector('figure[data-event=refresh] .was').getBBox().height > 10`)
 	planPicture(t, b, dir, text, old, in)

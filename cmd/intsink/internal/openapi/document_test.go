@@ -91,7 +91,7 @@ func operations(s *source) []operation {
 		{method: "get", path: "/", summary: "what there is", answer: endpoints},
 		{method: "get", path: "/openapi.json", summary: "this document", answer: object{"type": "object"}},
 		{method: "get", path: "/status", summary: "links, ports, collectors, workers: the counters of /metrics in one tree", answer: of("status", "Status")},
-		{method: "get", path: "/problems", summary: "what is wrong now, and what was in the last day", answer: of("problem", "Answer"), parameters: []object{
+		{method: "get", path: "/problems", summary: "what is wrong now, and what was in the last day", answer: s.refer("cmd/internal/problem", "Answer"), parameters: []object{
 			parameter("open", yes, "true: those of now, false: those that have ended"), parameter("kind", words, "some, with commas between them"), parameter("since", moment, "those that were wrong then or later"), parameter("limit", number, "1 to 768")}},
 		{method: "get", path: "/names", summary: "what the configuration calls nodes, interfaces and hosts", answer: of("names", "Book")},
 		{method: "get", path: "/nodes", summary: "nodes that were seen in the last day, those that are gone with them", answer: list(network("nodeItem"), counts("nodes", "left_out"))},
