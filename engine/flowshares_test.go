@@ -57,6 +57,19 @@ func TestFlowsThatGoLeaveTheirShares(t *testing.T) {
 		f.poll()
 	}
 	check("evicted", 1)
+	stay := 0
+	for range 100 {
+		f.poll()
+		for k := range bytes {
+			if x := f.table.Find(&k); x != nil && x.Cold().Shares[1].Packets == 0 && stay < 8 {
+				stay, bytes[k] = stay+1, bytes[k]+500
+				x.Cold().Shares[1] = flows.Share{Record: id, Packets: 1, Bytes: 500}
+			}
+		}
+	}
+	if check("new", 0); stay < 8 {
+		t.Fatalf("%d flows are there again", stay)
+	}
 	for range 40 {
 		f.b.now += 1e9
 		f.age(f.b.now)
