@@ -66,6 +66,7 @@ type flowState struct {
 	closing    bool
 	reported   int64         // time of the last report, or of the first packet if there was none
 	told       bool          // it was reported for something else than that it is new
+	moved      bool          // that was a change of path
 	wait       time.Duration // from it to the next refresh; 0: RefreshEvery
 	packets    int
 	paths      []pathState
@@ -265,6 +266,9 @@ func (m *Model) wasReported(f *flowState, p *Policy, now int64, events []string)
 		if e != NewFlow && e != FlowEnd && e != Refresh && e != Sample {
 			m.newsAt = now
 		}
+	}
+	if !only(NewFlow) {
+		f.moved = slices.Contains(events, PathChange)
 	}
 	f.told, f.reported = f.told || !only(NewFlow), now
 }

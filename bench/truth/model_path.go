@@ -67,6 +67,11 @@ func (m *Model) path(e *Expect, p *Policy, f *flowState, k *Packet) func([]strin
 	begins := !sprayed && f.spray.row(k.Time, f.packets) >= sprayedRow
 	lost, sure := f.lostPath(k.Time, at, sprayed)
 	unknown := !known && !(sprayed && n >= p.Paths)
+	back := func(told bool) {
+		if f.moved && !told && !sprayed && !begins { // it goes back, which is news that nobody is told
+			m.newsAt = k.Time
+		}
+	}
 	learn := func(forget bool) {
 		if forget {
 			f.paths = slices.Delete(f.paths, lost, lost+1)
@@ -81,10 +86,14 @@ func (m *Model) path(e *Expect, p *Policy, f *flowState, k *Packet) func([]strin
 	}
 	switch {
 	case !m.wants(p, PathChange) || known && !doubtful && !p.ReportECMP && !begins && lost < 0 || !unknown && sprayed && !p.ReportECMP && lost < 0:
+		back(false)
 		learn(lost >= 0)
 	case doubtful && !begins && lost < 0:
 		told(e.may, "on the edge of memory")
-		return func([]string) { learn(false) }
+		return func(got []string) {
+			back(slices.Contains(got, PathChange))
+			learn(false)
+		}
 	case lost >= 0 && !sure && !unknown:
 		told(e.may, "a path that may be lost")
 		return func(got []string) { learn(slices.Contains(got, PathChange)) }
