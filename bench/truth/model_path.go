@@ -67,11 +67,6 @@ func (m *Model) path(e *Expect, p *Policy, f *flowState, k *Packet) func([]strin
 	begins := !sprayed && f.spray.row(k.Time, f.packets) >= sprayedRow
 	lost, sure := f.lostPath(k.Time, at, sprayed)
 	unknown := !known && !(sprayed && n >= p.Paths)
-	back := func(told bool) {
-		if f.moved && !told && !sprayed && !begins { // it goes back, which is news that nobody is told
-			m.newsAt = k.Time
-		}
-	}
 	learn := func(forget bool) {
 		if forget {
 			f.paths = slices.Delete(f.paths, lost, lost+1)
@@ -86,12 +81,12 @@ func (m *Model) path(e *Expect, p *Policy, f *flowState, k *Packet) func([]strin
 	}
 	switch {
 	case !m.wants(p, PathChange) || known && !doubtful && !p.ReportECMP && !begins && lost < 0 || !unknown && sprayed && !p.ReportECMP && lost < 0:
-		back(false)
+		m.goesBack(f, k.Time, sprayed)
 		learn(lost >= 0)
 	case doubtful && !begins && lost < 0:
 		told(e.may, "on the edge of memory")
 		return func(got []string) {
-			back(slices.Contains(got, PathChange))
+			m.goesBack(f, k.Time, slices.Contains(got, PathChange))
 			learn(false)
 		}
 	case lost >= 0 && !sure && !unknown:
@@ -104,6 +99,13 @@ func (m *Model) path(e *Expect, p *Policy, f *flowState, k *Packet) func([]strin
 		learn(lost >= 0)
 	}
 	return nothing
+}
+
+// goesBack notes that a flow goes back to a path, which is news that nobody is told, but for sprayed flows.
+func (m *Model) goesBack(f *flowState, now int64, sprayedOrTold bool) {
+	if f.moved && !sprayedOrTold {
+		m.newsAt = now
+	}
 }
 
 // What makes a flow sprayed: so many changes of path in a row that each come within a time of the one before, or with one of the
