@@ -50,6 +50,6 @@ func (x *Incident) addWays(worker int, asked int64, flow *inspect.Flow, known ma
 // saySprayed says how many of the flows are sprayed.
 func (x *Incident) saySprayed() {
 	if n := len(x.sprayed); n > 0 {
-		x.say("%d of these flows: packets are sprayed over %v at most, and all that are known are looked at", n, &x.widest)
+		x.say("packets of %d of these flows are sprayed, of one over %v; all paths that are known are looked at", n, &x.widest)
 	}
 }

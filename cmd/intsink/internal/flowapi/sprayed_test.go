@@ -21,8 +21,8 @@ func TestSprayedFlowInAnIncident(t *testing.T) {
 		why           []string
 	}{
 		{false, false, 1, 2, []string{}},
-		{true, false, 3, 0, []string{"1 of these flows: packets are sprayed over 4 paths at most, and all that are known are looked at"}},
-		{true, true, 3, 0, []string{"1 of these flows: packets are sprayed over more than 4 paths at most, and all that are known are looked at"}},
+		{true, false, 3, 0, []string{"packets of 1 of these flows are sprayed, of one over 4 paths; all paths that are known are looked at"}},
+		{true, true, 3, 0, []string{"packets of 1 of these flows are sprayed, of one over more than 4 paths; all paths that are known are looked at"}},
 	} {
 		x := &Incident{Why: []string{}, sprayed: map[string]bool{}}
 		f := &inspect.Flow{NumPaths: 4, Sprayed: c.sprayed, MorePaths: c.more}
