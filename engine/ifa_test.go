@@ -206,7 +206,7 @@ func TestIFAByDevice(t *testing.T) {
 	}
 }
 
-// withIFA1 makes a copy with IFA 1.0 of a packet over TCP or UDP and IPv4: a header and a hop of which nothing is known.
+// withIFA1 inserts the marker, an IFA 1.0 header and the eight bytes of a hop behind the TCP or UDP header of an IPv4 packet.
 func withIFA1(t *testing.T, orig []byte) []byte {
 	t.Helper()
 	var l packet.Layers

@@ -169,7 +169,7 @@ func TestIncidentOfLastWeek(t *testing.T) {
 	}
 	_, o := x.get("/api/v1/problems?since=" + at(0))
 	is(t, strings.Join(lines(o), "\n"), "error node_gone at node 204 since "+at(30)+" until "+at(40))
-	for range 2 { // who asks again at once has the same
+	for range 2 { // the second answer is made of the rows that the first one read
 		_, o = x.get(fmt.Sprintf("/api/v1/episodes?since=%s&until=%s", at(0), at(60)))
 		if e := objects(o, "items"); len(e) != 1 || text(e[0], "begin") != stamp(begin.Add(20*time.Minute)) {
 			t.Errorf("episodes %v", e)

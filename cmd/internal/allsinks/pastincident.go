@@ -49,7 +49,7 @@ type pastIncident struct {
 	unsure   bool // something that would have to be known is not
 	lost     float64
 	untold   int // hops of the ways that no report of the time has a latency of
-	young    int // places told of which nobody knows what is usual
+	young    int // places on the ways whose usual latency the day before does not tell
 }
 
 // longIncident answers an incident of a time that the sinks remember no more: out of the store, and of what they remember, of the sinks.

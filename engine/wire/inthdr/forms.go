@@ -1,5 +1,5 @@
-// What the rest of the program has to know of each marking, format and type: a further one is told of here, where others need not
-// name it.
+// Sets of markings, formats and types that share a property. Code outside of this package asks for the property and names no
+// format, so a new one is added to the sets here.
 
 package inthdr
 
