@@ -4,6 +4,7 @@ package ioam
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"intsink/engine/wire/packet"
 )
@@ -67,6 +68,7 @@ const (
 // Config says whose IOAM is taken, and how its times are read.
 type Config struct {
 	Namespaces   []uint16
+	Any          bool  // of every namespace
 	Clock        Clock // counts the fraction of a second
 	FlowSequence bool  // the numbers of edge-to-edge options count the packets of a flow: of others nothing is told
 }
@@ -76,13 +78,11 @@ func (c *Config) takes(x []byte) bool {
 	if len(x) < nameLen || x[0] != staying && x[0] != changing || x[3] > directExport {
 		return false
 	}
-	for _, n := range c.Namespaces {
-		if n == binary.BigEndian.Uint16(x[traceAt:]) {
-			return true
-		}
-	}
-	return false
+	return c.Any || slices.Contains(c.Namespaces, NamespaceOf(x))
 }
+
+// NamespaceOf is that of an option of IOAM, which x begins with.
+func NamespaceOf(x []byte) uint16 { return binary.BigEndian.Uint16(x[traceAt:]) }
 
 // Found is where IOAM stands in a packet, in bytes from the start of the frame.
 type Found struct {

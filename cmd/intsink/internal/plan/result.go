@@ -22,7 +22,7 @@ type Result struct {
 		Received uint64 `json:"received"`
 		INT      uint64 `json:"int"`
 
-		Malformed map[string]uint64 `json:"malformed,omitempty"` // marked as INT or IFA with something wrong, by reason
+		Malformed map[string]uint64 `json:"malformed,omitempty"` // marked as INT, IFA or IOAM with something wrong, by reason
 	} `json:"packets"`
 	Flows struct {
 		Watched uint64 `json:"watched"`
@@ -31,13 +31,14 @@ type Result struct {
 
 		ByWatch []simulate.FlowsOfWatch `json:"by_watch"` // new flows, in the order of the watches; those that none took have no name
 	} `json:"flows"`
-	IFA        []simulate.IFASeen `json:"ifa,omitempty"`          // whether the configuration takes it or not
-	IFA1       int                `json:"ifa1_packets,omitempty"` // with H3C's marker of IFA 1.0, likewise
-	Events     []EventRow         `json:"events"`                 // those that occurred
-	Collectors []CollectorRow     `json:"collectors"`
-	Against    *Result            `json:"against,omitempty"`
-	lines      []string           // of packets that are malformed, and of IFA
-	timeline   *timeline          // nil: it was not asked for, or there was no packet
+	IFA        []simulate.IFASeen  `json:"ifa,omitempty"`          // whether the configuration takes it or not
+	IFA1       int                 `json:"ifa1_packets,omitempty"` // with H3C's marker of IFA 1.0, likewise
+	IOAM       []simulate.IOAMSeen `json:"ioam,omitempty"`         // likewise
+	Events     []EventRow          `json:"events"`                 // those that occurred
+	Collectors []CollectorRow      `json:"collectors"`
+	Against    *Result             `json:"against,omitempty"`
+	lines      []string            // of packets that are malformed, of IFA and of IOAM
+	timeline   *timeline           // nil: it was not asked for, or there was no packet
 }
 
 // Rate is a count, per second.
@@ -126,6 +127,10 @@ func (p *planner) result() *Result {
 	out.IFA = p.Unmarked.IFA()
 	for i := range out.IFA {
 		out.lines = append(out.lines, out.IFA[i].Under(p.conf.INT.IFA))
+	}
+	out.IOAM = p.Unmarked.IOAM()
+	for i := range out.IOAM {
+		out.lines = append(out.lines, out.IOAM[i].Under(p.conf.INT.IOAM))
 	}
 	out.IFA1 = p.Unmarked.IFA1()
 	if line := simulate.IFA1Line(out.IFA1, p.conf.INT.IFA); line != "" {

@@ -17,12 +17,13 @@ import (
 )
 
 // Unmarked looks for INT behind each UDP port and DSCP that packets have, and where the specification puts it in
-// tunnels, in the first packets of a capture.
+// tunnels, and IFA and IOAM, in the first packets of a capture.
 type Unmarked struct {
 	packets int
 	tries   map[string]*try // by the line of the block int
 	all     []*try          // those that do not go by what a packet has
 	ifa     ifaTries
+	ioam    ioamTries
 }
 
 // try is one way in which INT may be marked.
@@ -44,7 +45,7 @@ const (
 // NewUnmarked begins with the markings that need no number of the packet's.
 func NewUnmarked() *Unmarked {
 	gre := uint16(0x88b6)
-	u := &Unmarked{tries: map[string]*try{}, ifa: newIFATries()}
+	u := &Unmarked{tries: map[string]*try{}, ifa: newIFATries(), ioam: newIOAMTries()}
 	for line, c := range map[string]inthdr.Config{
 		"gre_protocol = 34998": {GREProtocol: &gre},
 		"vxlan_gpe = {}":       {VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 130}},
@@ -70,6 +71,7 @@ func (u *Unmarked) Packet(frame []byte) {
 		return
 	}
 	u.ifa.packet(frame, l)
+	u.ioam.packet(frame, l)
 	if l.Payload == 0 {
 		return
 	}
@@ -115,6 +117,9 @@ func (u *Unmarked) IFA() []IFASeen { return u.ifa.found() }
 // IFA1 is how many packets have IFA 1.0.
 func (u *Unmarked) IFA1() int { return u.ifa.marks }
 
+// IOAM is what packets have of IOAM, whether the configuration takes it or not.
+func (u *Unmarked) IOAM() []IOAMSeen { return u.ioam.found() }
+
 // Lines are blocks int that would find INT in most of what they select, the one with most packets first.
 func (u *Unmarked) Lines() (all []string) {
 	found := slices.DeleteFunc(append(slices.Collect(maps.Values(u.tries)), u.all...), func(t *try) bool {
@@ -127,6 +132,9 @@ func (u *Unmarked) Lines() (all []string) {
 	for _, x := range u.IFA() {
 		all = append(all, x.block())
 	}
+	for _, x := range u.IOAM() {
+		all = append(all, x.block())
+	}
 	if n := u.IFA1(); n > 0 {
 		all = append(all, fmt.Sprintf("int {\n    ifa {\n      protocol = 253\n      marker   = \"0x%x\"\n      copies   = \"drop\"\n    }\n  } # %s with IFA 1.0", uint64(ifa.MarkerOfH3C), cli.Count(n, "packet")))
 	}
@@ -137,7 +145,7 @@ func (u *Unmarked) Lines() (all []string) {
 func (u *Unmarked) Explain(w io.Writer) {
 	lines := u.Lines()
 	if len(lines) == 0 {
-		fmt.Fprintln(w, "no packet has INT as the block int marks it, and none was found by other ports, DSCPs, in tunnels, or as IFA by any IP protocol: was the capture taken between two switches that write INT?")
+		fmt.Fprintln(w, "no packet has INT as the block int marks it, and none was found by other ports, DSCPs, in tunnels, as IFA by any IP protocol, or as IOAM of any namespace: was the capture taken between two switches that write INT?")
 		return
 	}
 	fmt.Fprintf(w, "no packet has INT as the block int marks it; it would be found by\n  %s\n", strings.Join(lines[:min(len(lines), 4)], "\n  "))

@@ -2,10 +2,13 @@ package simulate
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"intsink/conf"
 	"intsink/engine/wire/ifa"
@@ -140,5 +143,64 @@ func TestUnmarkedIFA1(t *testing.T) {
 	}
 	if got := u.Lines(); len(got) != 1 || !strings.Contains(got[0], `marker   = "0xaaaaaaaabbbbbbbb"`) || !strings.HasSuffix(got[0], "# 2 packets with IFA 1.0") {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestUnmarkedIOAM: IOAM is found by its namespace, a second one in the same packet, too, with the clock of its nodes.
+func TestUnmarkedIOAM(t *testing.T) {
+	for want, fraction := range map[conf.IOAMClock]uint32{conf.POSIXClock: 999_999, conf.TruncatedPTPClock: 999_999_999, conf.NTPClock: 4_000_000_000, "": 1<<32 - 1} {
+		u := NewUnmarked()
+		for n := range 50 {
+			frame := intgen.NthFlow(n, n%3 == 0, true).Frame(200, uint32(n))
+			u.Packet(noise(frame, uint64(n)))
+			node := []byte{62, 0, 0, 1}
+			node = binary.BigEndian.AppendUint32(node, 4_000_000_000)
+			node = binary.BigEndian.AppendUint32(node, fraction)
+			frame = withIOAM(t, frame, intgen.IOAM{Namespace: 7, Type: 0xb00000, Raw: node, Active: n%5 == 0})
+			if n%2 == 0 {
+				frame = withIOAM(t, frame, intgen.IOAM{Namespace: 9, Type: 0x800000, Destination: true})
+			}
+			u.Packet(frame)
+		}
+		diff := cmp.Diff([]IOAMSeen{{Namespace: 7, Packets: 50, Probes: 10, Clock: want}, {Namespace: 9, Packets: 25}}, u.IOAM())
+		if diff != "" {
+			t.Errorf("clock %q: %s", want, diff)
+			continue
+		}
+		clock := ""
+		if want == conf.TruncatedPTPClock || want == conf.NTPClock {
+			clock = fmt.Sprintf("\n      clock     = %q", want)
+		}
+		lines := []string{"int {\n    ioam {\n      namespace = 7" + clock + "\n    }\n  } # 50 packets, of which 10 are probes", "int {\n    ioam {\n      namespace = 9\n    }\n  } # 25 packets"}
+		if diff := cmp.Diff(lines, u.Lines()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// withIOAM is a frame with an option more.
+func withIOAM(t *testing.T, frame []byte, x intgen.IOAM) []byte {
+	s := intgen.Source{Marking: intgen.ByIOAM, IOAM: x}
+	frame, err := s.Insert(frame, []intgen.Hop{{NodeID: 1}, {NodeID: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return frame
+}
+
+// TestIOAMUnderAConfiguration: plan says what the block ioam makes of packets.
+func TestIOAMUnderAConfiguration(t *testing.T) {
+	s := IOAMSeen{Namespace: 7, Packets: 1, Clock: conf.NTPClock}
+	for want, c := range map[string]*conf.IOAM{
+		"": {Namespace: []uint16{6, 7}, Clock: conf.NTPClock},
+		`; its times are those of clock = "ntp", and the block ioam says "posix"`: {Namespace: []uint16{7}, Clock: conf.POSIXClock},
+		"; no block ioam takes this namespace, so it stays in":                    {Namespace: []uint16{8}},
+	} {
+		if got := s.Under(c); got != "IOAM of namespace 7: 1 packet"+want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := s.Under(nil); !strings.HasSuffix(got, "so it stays in") {
+		t.Error(got)
 	}
 }
