@@ -112,18 +112,8 @@ func (p *Result) malformed(by []uint64) {
 	}
 }
 
-// result returns all that was counted, with a row for each event that fired.
-func (p *planner) result() *Result {
-	c := p.Snapshot()
-	l := &c.Links[0]
-	out := &Result{Seconds: float64(p.Now-p.start) / 1e9, Events: []EventRow{}, Collectors: []CollectorRow{}, timeline: p.timeline}
-	out.Packets.Received = l.Direction[burst.ToHost].Received
-	for _, n := range l.INT {
-		out.Packets.INT += n
-	}
-	out.malformed(l.Malformed[:])
-	out.Flows.Watched, out.Flows.Peak, out.Flows.Evicted = p.fired[event.NewFlow].total, p.flows, c.Evictions
-	out.Flows.ByWatch = p.WatchFlows(p.conf)
+// switches takes over what packets have of IFA and IOAM, whether the configuration takes it or not.
+func (p *planner) switches(out *Result) {
 	out.IFA = p.Unmarked.IFA()
 	for i := range out.IFA {
 		out.lines = append(out.lines, out.IFA[i].Under(p.conf.INT.IFA))
@@ -136,9 +126,24 @@ func (p *planner) result() *Result {
 	if line := simulate.IFA1Line(out.IFA1, p.conf.INT.IFA); line != "" {
 		out.lines = append(out.lines, line)
 	}
-	if line := simulate.LayoutlessLine(&l.Counters); line != "" {
+	if line := simulate.LayoutlessLine(&p.Snapshot().Links[0].Counters); line != "" {
 		out.lines = append(out.lines, "IFA: "+line)
 	}
+}
+
+// result returns all that was counted, with a row for each event that fired.
+func (p *planner) result() *Result {
+	c := p.Snapshot()
+	l := &c.Links[0]
+	out := &Result{Seconds: float64(p.Now-p.start) / 1e9, Events: []EventRow{}, Collectors: []CollectorRow{}, timeline: p.timeline}
+	out.Packets.Received = l.Direction[burst.ToHost].Received
+	for _, n := range l.INT {
+		out.Packets.INT += n
+	}
+	out.malformed(l.Malformed[:])
+	out.Flows.Watched, out.Flows.Peak, out.Flows.Evicted = p.fired[event.NewFlow].total, p.flows, c.Evictions
+	out.Flows.ByWatch = p.WatchFlows(p.conf)
+	p.switches(out)
 	for e := range p.fired {
 		row := EventRow{Event: event.Event(e).String(), Fired: out.rate(&p.fired[e]), Reports: out.rate(&p.reported[e])}
 		row.Share = out.share(p.reported[e].total)
