@@ -56,13 +56,14 @@ type Decoder struct {
 	raw       decode.Report // the report at hand
 	record    Record
 
-	frame  []byte // the reported packet at hand, followed by zeros
-	loaded int    // bytes of it
-	found  bool   // it has INT, sound or not: info
-	layers packet.Layers
-	info   inthdr.Info
-	outers inthdr.Outers
-	ports  packet.TunnelPorts
+	frame   []byte // the reported packet at hand, followed by zeros
+	loaded  int    // bytes of it
+	found   bool   // it has INT, sound or not: info
+	layers  packet.Layers
+	info    inthdr.Info
+	outers  inthdr.Outers
+	private []byte // what nodes of IOAM say to those alone who know their namespace
+	ports   packet.TunnelPorts
 }
 
 // entry finds INT as one entry of the configuration says.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"strings"
 	"testing"
@@ -58,6 +59,37 @@ func TestIOAMCut(t *testing.T) {
 		})
 		if count != 1 || err != nil {
 			t.Errorf("%d bytes: %d records, %v", n, count, err)
+		}
+	}
+}
+
+// TestIOAMPrivate: data of the namespace and snapshots stand with the node that wrote them, where not all of it is unknown.
+func TestIOAMPrivate(t *testing.T) {
+	const head = `60000000 0049 11 3e db010000000000000000000000000001 db030000000000000000000000000002`
+	for nodes, want := range map[string][2]string{ // the newest first; hop limit and node, data of 4 bytes and of 8, snapshot
+		`3e000066 01020304 05060708090a0b0c 01abcdef 0d0e0f10  3f000065 ffffffff ffffffffffffffff 00ffffff`: {"", "0102030405060708090a0b0c01abcdef0d0e0f10"},
+		`3e000066 ffffffff ffffffffffffffff 01abcdef 0d0e0f10  3f000065 00000007 ffffffffffffffff 00ffffff`: {"00000007ffffffffffffffff00ffffff", "ffffffffffffffffffffffff01abcdef0d0e0f10"},
+	} {
+		trace := reporttest.Hex(t, `007b 2000 842002 00`+nodes)
+		binary.BigEndian.PutUint16(trace[2:], 4<<11) // words of a node, without its snapshot
+		option := append([]byte{0x31, byte(len(trace) + 2), 0, 0}, trace...)
+		header := append([]byte{17, byte((4 + len(option)) / 8), 1, 0}, option...)
+		header = append(header, 1, 2, 0, 0) // PadN
+		packet := append(reporttest.Hex(t, head), header...)
+		packet[6] = 0
+		packet = append(packet, reporttest.Hex(t, `0fa01389 000d0000 68656c6c6f`)...)
+		binary.BigEndian.PutUint16(packet[4:], uint16(len(packet)-40))
+		got, err := lines(t, NewDecoder(Options{}), reporttest.Hex(t, inReport(packet)))
+		if err != nil || len(got) != 1 {
+			t.Fatal(got, err)
+		}
+		for n, node := range []string{`{"node_id":101`, `{"node_id":102`} {
+			if want[n] != "" {
+				node += `,"ds_metadata":"` + want[n] + `"`
+			}
+			if !strings.Contains(got[0], node+"}") {
+				t.Errorf("%s: no %s} in\n%s", nodes, node, got[0])
+			}
 		}
 	}
 }

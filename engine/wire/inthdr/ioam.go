@@ -45,8 +45,8 @@ func (p *Locator) locateIOAM(b []byte, l *packet.Layers, i *Info) Result {
 	return Sound
 }
 
-// ioamNodes returns the nodes of the first trace in the packet that b begins; none, where the trace goes beyond b.
-func (p *Locator) ioamNodes(b []byte, i *Info) (n ioam.Nodes) {
+// IOAMNodes returns the nodes of the first trace in the packet that b begins; none, where the trace goes beyond b.
+func (p *Locator) IOAMNodes(b []byte, i *Info) (n ioam.Nodes) {
 	if p.ioam == nil || i.Hops == 0 || int(i.Stack)+int(i.StackLen) > len(b) {
 		return n
 	}
@@ -58,7 +58,7 @@ func (p *Locator) ioamHops(b []byte, i *Info) Hops {
 	out := p.asINT
 	h := Hops{Frame: out.frame[:], Info: &out.info}
 	out.info = *i
-	n, nodes, hopLen := 0, p.ioamNodes(b, i), int(p.Layout(i).HopLen)
+	n, nodes, hopLen := 0, p.IOAMNodes(b, i), int(p.Layout(i).HopLen)
 	for v := (ioam.Values{}); nodes.Next(p.ioam.Clock, &v); n++ {
 		v.Put(out.frame[n*hopLen:], i.Bitmap)
 	}
@@ -69,7 +69,7 @@ func (p *Locator) ioamHops(b []byte, i *Info) Hops {
 // ioamSource is the hop limit that the packet came to its first node with; false where that did not tell.
 func (p *Locator) ioamSource(b []byte, i *Info) (hopLimit uint8, told bool) {
 	var v ioam.Values
-	for nodes := p.ioamNodes(b, i); nodes.Next(p.ioam.Clock, &v); {
+	for nodes := p.IOAMNodes(b, i); nodes.Next(p.ioam.Clock, &v); {
 		told = v.HasHopLimit && v.HopLimit < 255
 	}
 	return v.HopLimit + 1, told // each writes what it sends the packet on with

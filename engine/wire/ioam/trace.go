@@ -2,7 +2,10 @@
 
 package ioam
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // Bits of a trace type that a node's data has, in their order.
 const (
@@ -11,6 +14,7 @@ const (
 	bitSeconds    = 1 << 21
 	bitFraction   = 1 << 20
 	bitDelay      = 1 << 19
+	bitData       = 1 << 18 // of the namespace
 	bitDepth      = 1 << 17
 	bitWideNode   = 1 << 15 // hop limit and node id, 56 bits
 	bitWidePorts  = 1 << 14
@@ -26,6 +30,9 @@ const (
 	flagOverflow = 8
 	flagActive   = 2
 )
+
+// schemaLen is of a snapshot's length in words, 8 bits, and its schema.
+const schemaLen = 4
 
 // Trace is what nodes wrote.
 type Trace struct {
@@ -91,7 +98,6 @@ func typeOf(x []byte) uint32 { return binary.BigEndian.Uint32(x[traceAt+4:]) >> 
 
 // lenOf is the length of the node that b begins with, with its snapshot.
 func (t *Trace) lenOf(b []byte) (int, Problem) {
-	const schema = 4 // length of a snapshot in words, 8 bits, and its schema
 	n := int(t.NodeLen)
 	if n > len(b) {
 		return 0, Stack
@@ -99,10 +105,10 @@ func (t *Trace) lenOf(b []byte) (int, Problem) {
 	if t.Type&bitSnapshot == 0 {
 		return n, OK
 	}
-	if n+schema > len(b) {
+	if n+schemaLen > len(b) {
 		return 0, Snapshot
 	}
-	if n += schema + int(b[n])*4; n > len(b) {
+	if n += schemaLen + int(b[n])*4; n > len(b) {
 		return 0, Snapshot
 	}
 	return n, OK
@@ -180,6 +186,32 @@ func (s *Nodes) Next(c Clock, v *Values) bool {
 		v.Arrival = c.time(seconds, fraction)
 	}
 	return true
+}
+
+// NextPrivate takes the next node off, the newest first, and appends what it says to those alone who know its namespace: data of
+// 4 and of 8 bytes, and the opaque snapshot with its length and schema. Nothing is appended where all of that is unknown.
+func (s *Nodes) NextPrivate(to []byte) (all []byte, more bool) {
+	n, p := s.t.lenOf(s.b)
+	if p != OK || n == 0 {
+		return to, false
+	}
+	node, told := s.b[:n], false
+	s.b, all = s.b[n:], to
+	for bit := uint32(bitHopLimit); bit > bitSnapshot; bit >>= 1 {
+		if s.t.Type&bit == 0 {
+			continue
+		}
+		size := nodeLen(bit)
+		if bit&(bitData|bitWideData) != 0 {
+			all = append(all, node[:size]...)
+			told = told || bytes.Count(node[:size], []byte{0xff}) != int(size)
+		}
+		node = node[size:]
+	}
+	if all = append(all, node...); !told && len(node) <= schemaLen {
+		return to, true
+	}
+	return all, true
 }
 
 // wide takes over two words where a shorter field has not told what they tell.
