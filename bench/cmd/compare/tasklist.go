@@ -19,6 +19,7 @@ var (
 	byGRE      = fmt.Sprintf("gre_protocol = %d", traffic.GREProtocol)
 	byVXLANGPE = fmt.Sprintf("vxlan_gpe = { port = %d, next_protocol = %d }", traffic.GPEPort, traffic.GPENextProtocol)
 	byGeneve   = fmt.Sprintf("geneve = { port = %d, option_class = %d }", traffic.GenevePort, traffic.GeneveOptionClass)
+	byIFA      = "ifa {\n    protocol = 253\n    copies   = \"drop\"\n  }"
 	byAny      = strings.Join([]string{byPort, byDSCP, byProbe}, "\n  ")
 )
 
@@ -106,6 +107,8 @@ func headerTasks() []task {
 		with("gre", "GRE", byGRE, traffic.Headers{Encap: traffic.GRE}),
 		with("gpe", "VXLAN-GPE", byVXLANGPE, traffic.Headers{Encap: traffic.VXLANGPE}),
 		with("geneve", "Geneve", byGeneve, traffic.Headers{Encap: traffic.Geneve}),
+		with("ifa", "IFA", byIFA, traffic.Headers{Encap: traffic.IFA}),
+		{name: "int-ifa", title: "INT and IFA, half of the flows each", dut: watching(byPort + "\n  " + byIFA), instructions: "int-ifa", spec: variant(withIFA)},
 		{name: "int10", title: "INT 1.0 by DSCP", dut: watching(byDSCP + "\n  versions = [\"2\", \"1\"]"), instructions: "int10",
 			spec: variant(func(s *traffic.Spec) { s.Encap, s.Format = traffic.DSCP, intgen.Format1 })},
 		{name: "mx", title: "INT-MX", dut: watching(byPort), instructions: "mx", spec: variant(func(s *traffic.Spec) { s.MX = true })},
@@ -117,6 +120,9 @@ func headerTasks() []task {
 			spec: variant(func(s *traffic.Spec) { s.Bitmaps = true })},
 	}
 }
+
+// withIFA lets half of the flows have IFA, with room for three hops of 32 bytes.
+func withIFA(s *traffic.Spec) { s.WithIFA, s.Size = true, mixSize }
 
 // mixSize is a length that all frames of a mix can have: TCP over IPv6 takes 150 bytes with three
 // hops.
@@ -154,12 +160,16 @@ func flowTasks() []task {
 	flood.flood, flood.instructions = true, "flood"
 	cold := with("cold", "frames of twice the L3, 1000 flows", 1000, 0, 1<<16)
 	cold.spec.Frames = coldFrames(cold.spec.Size)
+	ifa := with("ifa1m", "1,048,576 flows, half of them with IFA", 1<<20, 0, 1<<21)
+	withIFA(&ifa.spec)
+	ifa.dut.INT, ifa.instructions = byPort+"\n  "+byIFA, "int-ifa"
 	return []task{
 		cold,
 		with("flows64k", "65,536 flows", 1<<16, 0, 1<<17),
 		with("flows1m", "1,048,576 flows", 1<<20, 0, 1<<21),
 		flood,
 		with("mix1m", "1,048,576 flows of the mix", 1<<20, len(traffic.Mixed), 1<<21),
+		ifa,
 	}
 }
 

@@ -91,6 +91,7 @@ var rows = []row{
 	{name: "gre", traffic: spec(traffic.GRE, nil), rules: byGRE},
 	{name: "geneve", traffic: spec(traffic.Geneve, nil), rules: byGeneve},
 	{name: "ifa", traffic: spec(traffic.IFA, nil), rules: byIFA},
+	{name: "int-ifa", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.WithIFA, s.Size = true, 160 }), rules: byINTAndIFA},
 	{name: "hops1", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Hops = 1 })},
 	{name: "hops8", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Hops = 8 })},
 	{name: "size512", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Size = 512 })},
@@ -240,6 +241,11 @@ func byGeneve(r *engine.Rules) {
 
 func byIFA(r *engine.Rules) {
 	r.INT = inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}
+}
+
+// byINTAndIFA is a link that carries both.
+func byINTAndIFA(r *engine.Rules) {
+	r.INT.IFA = &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}
 }
 
 func rowNames() []string {

@@ -50,13 +50,14 @@ type Spec struct {
 	Headers
 	// Mix is how many entries of Mixed flows draw their headers from, at random; 0: all
 	// have those above.
-	Mix    int
-	Flows  int
-	Frames int  // of the whole capture; flows take turns
-	Hops   int  // 20 bytes each, 36 with Stamps
-	Stamps bool // hops carry both timestamps
-	Busy   int  // of so many flows one leaves the last hop by an interface with TxUtilization BusyTx; 0: none
-	Size   int  // of each frame; headers and INT alone may need more
+	Mix     int
+	WithIFA bool // half of the flows, drawn at random, have IFA in place of INT
+	Flows   int
+	Frames  int  // of the whole capture; flows take turns
+	Hops    int  // 20 bytes each, 36 with Stamps
+	Stamps  bool // hops carry both timestamps
+	Busy    int  // of so many flows one leaves the last hop by an interface with TxUtilization BusyTx; 0: none
+	Size    int  // of each frame; headers and INT alone may need more
 
 	Numbers bool   // the source numbers the packets of each flow: DomainID, in 4 bytes
 	MX      bool   // INT-MX: no hop adds metadata
@@ -116,7 +117,7 @@ func Reference() Spec {
 // Maker makes the frames of a Spec, in order.
 type Maker struct {
 	spec   Spec
-	shapes []shape // one or, of mixed traffic, as many as Mix
+	shapes []shape // one or, of mixed traffic, as many as Mix; two WithIFA
 	kinds  []kind  // in place of shapes
 	random *rand.Rand
 	hops   []intgen.Hop
@@ -136,7 +137,10 @@ func New(s Spec) (*Maker, error) {
 		return m, nil
 	}
 	headers := Mixed[:s.Mix]
-	if s.Mix == 0 {
+	switch {
+	case s.WithIFA:
+		headers = []Headers{s.Headers, {Encap: IFA, TCP: s.TCP, IPv6: s.IPv6, Tags: s.Tags}}
+	case s.Mix == 0:
 		headers = []Headers{s.Headers}
 	}
 	for _, h := range headers {
