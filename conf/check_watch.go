@@ -198,6 +198,9 @@ func (d checker) checkEvents(e, inherited *Events, where string) {
 			d.ErrorAt([]any{&x.b.K, &x.b.N}, "%s: %s: k = %d of n = %d: k of the last n packets must deviate, so k is at most n", where, x.name, x.b.K, x.b.N)
 		}
 	}
+	if l, usual := e.LinkLatency, defaultEvents(e.Profile).LinkLatency; l.Absolute == AutoAbsolute && (l.Relative != usual.Relative || l.K != usual.K || l.N != usual.N) {
+		d.WarnAt([]any{&e.LinkLatency.Relative, &e.LinkLatency.K, &e.LinkLatency.N}, `%s: link_latency: relative, k and n do nothing with absolute = "auto", where links are held against what is usual; give absolute a duration`, where)
+	}
 	d.checkClear(&e.Congestion.Clear, &e.Congestion.Raise, where+": congestion")
 	if c := &e.Congestion; c.Raise == AutoRaise && c.RaiseLatency < minFloor && (d.Has(&c.Raise) || d.Has(&c.RaiseLatency)) {
 		d.ErrorAt([]any{&c.RaiseLatency, &c.Raise}, `%s: congestion: raise_latency = %q is too low with raise = "auto", where it is the least latency that begins an episode; `+

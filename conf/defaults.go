@@ -78,11 +78,11 @@ func defaultEvents(profile EventProfile) Events {
 	e.PathChange = PathChange{Paths: 16, Memory: 60 * time.Second, Rate: 10, ECMP: IgnoreECMP}
 	e.HopLatency = Deadband{Absolute: 10 * time.Microsecond, Relative: 0.5, K: 2, N: 4, Interval: 100 * time.Millisecond}
 	e.EndToEnd = Deadband{Clock: NoClock, Absolute: 50 * time.Microsecond, Relative: 0.5, K: 2, N: 4, Interval: 100 * time.Millisecond}
-	e.LinkLatency = Deadband{Absolute: 10 * time.Microsecond, Relative: 0.5, K: 2, N: 4, Interval: time.Second}
+	e.LinkLatency = Deadband{Absolute: AutoAbsolute, Relative: 0.5, K: 2, N: 4, Interval: time.Second}
 	if profile == WAN {
 		e.HopLatency.Absolute, e.HopLatency.Relative, e.HopLatency.K, e.HopLatency.N = 100*time.Microsecond, 0.25, 3, 8
 		e.EndToEnd.Absolute, e.EndToEnd.Relative, e.EndToEnd.K, e.EndToEnd.N = time.Millisecond, 0.25, 3, 8
-		e.LinkLatency.Absolute, e.LinkLatency.Relative, e.LinkLatency.K, e.LinkLatency.N = 100*time.Microsecond, 0.25, 3, 8
+		e.LinkLatency.Relative, e.LinkLatency.K, e.LinkLatency.N = 0.25, 3, 8
 	}
 	e.Congestion = Congestion{Raise: AutoRaise, Factor: 8, RaiseLatency: floorOf(profile), Quota: 32, Timeout: time.Second}
 	e.TxUtilization.Raise, e.TxUtilization.Clear, e.TxUtilization.Hold = 90, 75, 5*time.Second

@@ -12,7 +12,7 @@ var events = []struct {
 	{"path_change", always},
 	{"hop_latency", always},
 	{"end_to_end", always},
-	{"link_latency", never},
+	{"link_latency", func(e *Events) bool { return e.LinkLatency.Absolute == AutoAbsolute }},
 	{"congestion", func(e *Events) bool { return e.Congestion.Raise > 0 || e.Congestion.RaiseLatency > 0 }},
 	{"tx_utilization", never},
 	{"refresh", always},

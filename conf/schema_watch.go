@@ -49,13 +49,16 @@ func visitEvents(v schema.Visitor, e *Events) {
 		v.Attr("rate", schema.Integer(&e.PathChange.Rate, 0, maxRate))
 		v.Attr("ecmp", schema.Choice(&e.PathChange.ECMP, IgnoreECMP, ReportECMP))
 	})
-	v.Block("hop_latency", &e.HopLatency, func(v schema.Visitor) { visitDeadband(v, &e.HopLatency) })
+	absolute := func(p *time.Duration) schema.Value { return schema.Duration(p, 0, maxDeadband) }
+	v.Block("hop_latency", &e.HopLatency, func(v schema.Visitor) { visitDeadband(v, &e.HopLatency, absolute(&e.HopLatency.Absolute)) })
 	v.Block("end_to_end", &e.EndToEnd, func(v schema.Visitor) {
 		v.Attr("clock", schema.Choice(&e.EndToEnd.Clock, NoClock, PTPClock))
 		v.Attr("clock_offset", schema.Duration(&e.EndToEnd.ClockOffset, -maxTime, maxTime))
-		visitDeadband(v, &e.EndToEnd)
+		visitDeadband(v, &e.EndToEnd, absolute(&e.EndToEnd.Absolute))
 	})
-	v.Block("link_latency", &e.LinkLatency, func(v schema.Visitor) { visitDeadband(v, &e.LinkLatency) })
+	v.Block("link_latency", &e.LinkLatency, func(v schema.Visitor) {
+		visitDeadband(v, &e.LinkLatency, absoluteValue{absolute(&e.LinkLatency.Absolute), &e.LinkLatency.Absolute})
+	})
 	v.Block("congestion", &e.Congestion, func(v schema.Visitor) {
 		v.Attr("raise", schema.Then(raiseValue{&e.Congestion.Raise}, e.raised))
 		v.Attr("clear", schema.Integer(&e.Congestion.Clear, 0, 1<<32-2))
@@ -135,8 +138,37 @@ func (e *Events) raised() {
 	}
 }
 
-func visitDeadband(v schema.Visitor, d *Deadband) {
-	v.Attr("absolute", schema.Duration(&d.Absolute, 0, maxDeadband))
+// AutoAbsolute is absolute = "auto": a link is held against what is usual.
+const AutoAbsolute time.Duration = -1
+
+// absoluteValue is link_latency.absolute: a duration or "auto".
+type absoluteValue struct {
+	schema.Value
+	p *time.Duration
+}
+
+func (v absoluteValue) Write() (string, bool) {
+	if *v.p == AutoAbsolute {
+		return schema.Quote("auto"), true
+	}
+	return v.Value.Write()
+}
+
+func (v absoluteValue) Read(x *schema.Expr) bool {
+	accepted := fmt.Sprintf(`"auto" or a duration from "0s" to %q`, schema.DurationText(maxDeadband))
+	text, ok := x.Text(accepted)
+	if !ok {
+		return false
+	}
+	if text == "auto" {
+		*v.p = AutoAbsolute
+		return true
+	}
+	return v.Value.Read(x)
+}
+
+func visitDeadband(v schema.Visitor, d *Deadband, absolute schema.Value) {
+	v.Attr("absolute", absolute)
 	v.Attr("relative", schema.Fraction(&d.Relative, 0, 1000))
 	v.Attr("k", schema.Integer(&d.K, 1, 8))
 	v.Attr("n", schema.Integer(&d.N, 1, 8))

@@ -160,7 +160,7 @@ events {
     interval     = "100ms"
   }
   link_latency {
-    absolute = "10us"
+    absolute = "auto" # by what is usual; or a duration, with relative, k and n
     relative = 0.5
     k        = 2
     n        = 4
@@ -209,8 +209,8 @@ watch "all" {
   #   link             = ["edge"]    # links and taps that packets come by
   #   port             = ["network"] # and ports
   # }
-  events = ["new_flow", "path_change", "hop_latency", "end_to_end", "congestion", "refresh", "flow_end",
-  "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak", "unknown_domain"]
+  events = ["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "refresh",
+    "flow_end", "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak", "unknown_domain"]
   sample     = 0
   sample_by  = "packet"  # packet | flow
   collectors = ["primary"] # default: all

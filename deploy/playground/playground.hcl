@@ -31,10 +31,7 @@ int {
 
 flows { capacity = 16384 }
 
-# The default events, and link_latency: how long packets take between two switches.
-watch "all" {
-  events = ["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "loss", "refresh", "flow_end"]
-}
+watch "all" {} # the default events
 
 report { explain = true } # the collector is intsink's own: each report says which events it was sent for
 collector "local" { address = "127.0.0.1:8555" }

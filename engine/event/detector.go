@@ -162,7 +162,7 @@ func (d *Detector) Packet(now int64, f *flows.Flow, fresh bool, watch int, o *Ob
 	}
 	d.sampling = usable && d.Samples.due && !o.Early
 	if d.sampling {
-		d.learn(now, f, o)
+		set |= d.learn(now, f, fresh, p, o)
 		d.countLatencies(now, o)
 		set |= d.updateFabric(now, f, fresh, p, o)
 		d.Samples.end()

@@ -174,7 +174,7 @@ func (d *Detector) updateQueueAndInterface(now int64, f *flows.Flow, fresh bool,
 
 // updateLink updates the link from n to the next node, and returns its events.
 func (d *Detector) updateLink(now int64, f *flows.Flow, fresh bool, p *Policy, n, next *hopValues) Set {
-	if p.Events.Has(LinkLatency) {
+	if p.watchesLinks {
 		return d.linkLatency(now, f, n, next, fresh, &p.Thresholds)
 	}
 	ns, known := between(now+d.Wall, n, next)

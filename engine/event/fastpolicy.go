@@ -126,7 +126,7 @@ func (p *Policy) fastPolicy(m *models) FastPolicy {
 		Absolute: never, Twice: never, // no latency is that far from another
 		End: 1 << 62, MostTogether: math.MaxUint64, // and no sum
 		SampleEvery: p.Sample, ByFlow: p.SampleByFlow && p.Sample > 0,
-		Fabric: p.fabric != fabricThresholds{raise: never, tx: never, latency: never}, Link: p.Events.Has(LinkLatency),
+		Fabric: p.fabric != fabricThresholds{raise: never, tx: never, latency: never}, Link: p.watchesLinks,
 		Raise: p.fabric.raise, Latency: p.fabric.latency, Tx: p.fabric.tx,
 		LinkAbsolute: t.LinkLatency.Absolute, ClockOffset: t.ClockOffset,
 	}

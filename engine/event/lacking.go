@@ -22,13 +22,14 @@ func (l Lacking) String() string {
 	return [NumLacking]string{"node_id", "interfaces", "hop_latency", "queue", "timestamps", "tx_utilization"}[l]
 }
 
-// Missing returns, for each value that hops of a layout do not carry, the events of p that are never told for want of it.
+// Missing returns, for each value that hops of a layout do not carry, the events of p that are never told for want of it. Links
+// that are held against what is usual are so where INT has what it takes: nobody asked for more.
 func (p *Policy) Missing(l *inthdr.Layout) (missing [NumLacking]Set) {
 	t, latency := &p.Thresholds, l.HopLatency >= 0 || l.HasStampedLatency()
 	byLatency := t.CongestionLatency > 0 && latency
 	lack := func(v Lacking, lacks bool, events ...Event) {
 		for _, e := range events {
-			if lacks && p.Events.Has(e) {
+			if lacks && p.Events.Has(e) && !(e == LinkLatency && t.LinkAuto) {
 				missing[v] |= e.Set()
 			}
 		}

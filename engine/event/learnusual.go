@@ -15,13 +15,14 @@ import (
 // segment each, and the path.
 const mostReadings = 3*16 + 1
 
-// learn has d.shared.usual take in the packet of flow f, which is a random sample.
+// learn has d.shared.usual take in the packet of flow f, which is a random sample, and returns what is to be reported of
+// the segments on its way.
 //
 //go:noinline
-func (d *Detector) learn(now int64, f *flows.Flow, o *Observation) {
+func (d *Detector) learn(now int64, f *flows.Flow, fresh bool, p *Policy, o *Observation) Set {
 	l, hopLen := o.Layout, int(o.Info.HopLen)
 	if l.NodeID < 0 || hopLen == 0 || int(o.Info.StackLen)/hopLen > mostReadings/3 {
-		return
+		return 0
 	}
 	var nodes [2]hopValues
 	n, after := &nodes[0], &nodes[1] // after: the next node on the way, which stands before this one in the stack
@@ -67,9 +68,13 @@ func (d *Detector) learn(now int64, f *flows.Flow, o *Observation) {
 		all[i].Source = source
 	}
 	d.shared.clocks.See(now+d.Wall, crossings)
-	_, odd := d.shared.usual.Learn(now+d.Wall, all)
+	learned, odd := d.shared.usual.Learn(now+d.Wall, all)
 	d.Samples.hurry = odd
 	d.shared.series.Add(now+d.Wall, all)
+	if !learned || !p.Thresholds.LinkAuto || !p.Events.Has(LinkLatency) {
+		return 0
+	}
+	return d.slowLinks(now, f, fresh, all, &p.Thresholds)
 }
 
 // inForce are the thresholds that hold for one queue; never: there is none.

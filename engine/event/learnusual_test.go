@@ -20,7 +20,7 @@ var crossedQueue = [2]uint64{7<<32 | 2, 0xff}
 func (f *feed) usualFor(minutes int, occupancy, latency uint32) {
 	for range minutes * 100 {
 		f.now += 60 * second / 100
-		f.d.learn(f.now, &f.f, queued(occupancy, latency))
+		f.d.learn(f.now, &f.f, true, &f.d.policies[0], queued(occupancy, latency))
 	}
 }
 
@@ -220,7 +220,7 @@ func TestOneHostTeachesLittle(t *testing.T) {
 		f.f.Key.SetPorts(4, 17, 1, 2)
 		f.f.Key.SetIPv4(0x0a000000+host, 1)
 		for range times {
-			f.d.learn(f.now, &f.f, queued(occupancy, latency))
+			f.d.learn(f.now, &f.f, true, &f.d.policies[0], queued(occupancy, latency))
 		}
 	}
 	for range 60 * 24 {

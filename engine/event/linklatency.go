@@ -1,9 +1,12 @@
-// Event link_latency: the time from one node's egress to the next one's ingress timestamp;
-// negative times are clock skew.
+// Event link_latency: the time from one node's egress to the next one's ingress timestamp, held against the last report or
+// against what is usual; negative times are clock skew.
 
 package event
 
-import "intsink/flows"
+import (
+	"intsink/engine/usual"
+	"intsink/flows"
+)
 
 // linkLatency tests the time between a packet's egress from n and its ingress into
 // the next node. A negative time is the fault of clocks, not of the
@@ -93,4 +96,78 @@ func (d *Detector) linkEnters(now int64, f *flows.Flow, n *hopValues, key [2]uin
 	k.Ref, k.Window = x, 0
 	s.announce(d, sharedLinks, key)
 	return LinkLatency.Set()
+}
+
+// slowLink is what was reported of a link that is held against what is usual.
+type slowLink struct {
+	told  bool   // that it is slow
+	shown uint32 // the latency that was reported last
+	sent  int64  // then
+	calm  int64  // since when it is as usual again; 0: it is not
+	ended int64  // since when it was so before it began; 0: it is the first time
+	hold  int64  // for how long it has to be, before that is reported
+}
+
+// The end of a slow link is reported once it was as usual for a second, or twice as long as it was so before it began, up to a
+// minute: one that comes and goes is told once.
+const (
+	leastHold = 1e9
+	mostHold  = longestHold
+)
+
+// slowLinks reports links on the way of a sample that begin to be slow, become twice as slow, and are as usual again. A flow's
+// first packet is not reported: another sample will tell.
+func (d *Detector) slowLinks(now int64, f *flows.Flow, fresh bool, readings []usual.Reading, t *Thresholds) (set Set) {
+	s := d.shared
+	for i := range readings {
+		r := &readings[i]
+		if fresh || r.Kind != usual.Segment || r.Since == 0 && !s.anySlow.Load() {
+			continue
+		}
+		s.mu.Lock()
+		e, made := s.links.Get(now, r.Key)
+		if made {
+			e.ref = r.Latency
+		}
+		l := &e.slow
+		ref, worse, news := l.news(now, now+d.Wall, r)
+		if news {
+			d.Counters.Fired[LinkLatency]++
+		}
+		if worse && t.LinkLatency.tooSoon(now, l.sent) {
+			d.withhold(f, LinkLatency, SuppressInterval)
+		} else if news {
+			set = LinkLatency.Set()
+			d.Trigger = Trigger{uint32(r.Key[0] >> 32), ref, r.Latency}
+			l.shown, l.sent = r.Latency, now
+			s.anySlow.Store(true)
+		}
+		s.mu.Unlock()
+	}
+	return set
+}
+
+// news takes in a sample, and reports whether it says something new of the link, that it is worse than it was said to be, and what
+// the latency was before: usually, or as it was reported last. wall is the time of day, which r has.
+func (l *slowLink) news(now, wall int64, r *usual.Reading) (ref uint32, worse, news bool) {
+	switch {
+	case !l.told && (!r.Odd || r.Since == 0 || wall-r.Since < usual.LineFor):
+		return 0, false, false
+	case !l.told:
+		l.told, l.calm, l.hold = true, 0, leastHold
+		if calm := now - l.ended; l.ended != 0 && calm < mostHold {
+			l.hold = max(leastHold, min(2*calm, mostHold))
+		}
+		return r.Usual, false, true
+	case r.Since != 0 || r.Odd:
+		l.calm = 0
+		worse = r.Odd && r.Latency/2 >= l.shown
+		return l.shown, worse, worse
+	case l.calm == 0:
+		l.calm = now
+	case now-l.calm >= l.hold:
+		l.told, l.ended = false, l.calm
+		return l.shown, false, true
+	}
+	return 0, false, false
 }

@@ -10,6 +10,7 @@ type Policy struct {
 	SampleByFlow bool   // all packets of one flow in Sample instead
 	Thresholds   Thresholds
 
+	watchesLinks  bool             // each packet tells of links
 	watchesFabric bool             // queues, links or interfaces are watched
 	fabric        fabricThresholds // lowest values at which a queue or interface can give an event
 	calm          uint32           // a packet with lower latencies only is over no threshold of fabric; 0: that cannot be told by them
@@ -33,6 +34,7 @@ type Thresholds struct {
 	PTP         bool  // end_to_end is sink time minus source time, not the sum of hop latencies
 	ClockOffset int64 // by how much the sink's clock is ahead of the nodes', for PTP
 	LinkLatency Deadband
+	LinkAuto    bool // links are held against what is usual, by samples; of LinkLatency the interval alone counts
 
 	CongestionRaise, CongestionClear uint32 // queue occupancy; Raise 0: not by occupancy
 	CongestionLatency                uint32 // 0: not by latency
@@ -65,9 +67,10 @@ func (p *Policy) compile() {
 	if p.Events.Has(TxUtilization) {
 		p.fabric.tx = orNever(t.TxRaise)
 	}
-	p.watchesFabric = p.Events.Has(LinkLatency) || p.fabric != fabricThresholds{raise: never, tx: never, latency: never}
+	p.watchesLinks = p.Events.Has(LinkLatency) && !t.LinkAuto
+	p.watchesFabric = p.watchesLinks || p.fabric != fabricThresholds{raise: never, tx: never, latency: never}
 	p.calm = 0
-	if t.CongestionFactor != 0 && p.Events.Has(Congestion) && !p.Events.Has(LinkLatency) && p.fabric.tx == never {
+	if t.CongestionFactor != 0 && p.Events.Has(Congestion) && !p.watchesLinks && p.fabric.tx == never {
 		p.calm = t.CongestionLatency // the floor of thresholds made of what is usual
 	}
 	jitter := int64(float64(t.RefreshEvery) * t.RefreshJitter)

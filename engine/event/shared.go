@@ -21,6 +21,7 @@ import (
 // the other detectors take them over at their next Sync.
 type Shared struct {
 	announced *atomic.Uint64 // changes so far; outside the Go heap, where C may read it
+	anySlow   atomic.Bool    // some link was reported as slow, by what is usual
 	warm      int64          // when the sink started again, after a moment in which it did not run; 0: it did not
 
 	mu         sync.Mutex // guards all below
@@ -57,6 +58,7 @@ type sharedInterface struct {
 type sharedLink struct {
 	ref  uint32 // latency last reported, nanoseconds
 	sent int64  // last report, Unix nanoseconds; 0: never
+	slow slowLink
 }
 
 // change is a changed row of one of the tables.

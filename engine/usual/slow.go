@@ -24,6 +24,9 @@ const (
 	mostSilence = 300e9
 )
 
+// LineFor is how long a segment is slow before that is told, in nanoseconds: until then it may be a clock, which shows at several.
+const LineFor = 1500e6
+
 // Slow is a place that is slow.
 type Slow struct {
 	Place
@@ -63,6 +66,7 @@ func (s *pace) see(now int64) {
 // note takes in a sample of a hop or segment.
 func (u *Usual) note(now int64, r *Reading, p *place, held Stat, like Like, odd bool) {
 	s := &p.pace
+	defer u.tell(r, s, odd)
 	if now-s.seen >= s.silence() {
 		s.window = 0
 	}
@@ -94,6 +98,14 @@ func (u *Usual) note(now int64, r *Reading, p *place, held Stat, like Like, odd 
 			x.Usual = held
 		}
 		u.slow[r.Place], s.is = x, true
+	}
+}
+
+// tell writes into a reading what its caller may want to report of the place.
+func (u *Usual) tell(r *Reading, s *pace, odd bool) {
+	if r.Odd = odd; s.is {
+		x := u.slow[r.Place]
+		r.Since, r.Usual = x.Since, max(x.Usual.Median, 1)
 	}
 }
 

@@ -48,6 +48,10 @@ type Reading struct {
 	Latency, Occupancy uint32
 	Role               uint64 // of a hop, RoleOf; 0: it has none
 	Source             uint8  // of the packet, Usual.Source
+
+	Since int64  // as Learn has found it: since when the hop or segment is slow, Unix nanoseconds; 0: it is not
+	Usual uint32 // where it is slow, the median it is held against
+	Odd   bool   // Latency is far above what is usual
 }
 
 // unknown is a value that a packet does not tell.

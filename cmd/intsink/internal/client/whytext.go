@@ -166,7 +166,7 @@ func nextReports(d *flowapi.FlowDetail) []string {
 		"path_change":  pathText(d),
 		"hop_latency":  latency("hop_latency: a node's latency", &t.HopLatency),
 		"end_to_end":   latency("end_to_end: a latency of the whole way", &t.EndToEnd),
-		"link_latency": latency("link_latency: a link on its way with a latency", &t.LinkLatency),
+		"link_latency": linkText(&t.LinkLatency, latency),
 		"congestion":   congestionText(t),
 		"tx_utilization": fmt.Sprintf("tx_utilization: an interface on its way at %d or more, armed again after %s at %d or less",
 			t.TxUtilization.Raise, period(t.TxUtilization.HoldNs), t.TxUtilization.Clear),
@@ -217,6 +217,13 @@ func pathText(d *flowapi.FlowDetail) string {
 		what += fmt.Sprintf("; at most %d a second", t.PathChange.Rate)
 	}
 	return what
+}
+
+func linkText(b *flowapi.DeadbandItem, latency func(string, *flowapi.DeadbandItem) string) string {
+	if b.Auto {
+		return "link_latency: a link on its way, between nodes that tell receive times, that is slow by what is usual, or as usual again"
+	}
+	return latency("link_latency: a link on its way with a latency", b)
 }
 
 func congestionText(t *flowapi.ThresholdsItem) string {

@@ -60,6 +60,7 @@ type ThresholdsItem struct {
 // DeadbandItem is a deadband in force: how far, and how often, a value has to be off.
 type DeadbandItem struct {
 	AbsoluteNs uint32  `json:"absolute_ns"`
+	Auto       bool    `json:"auto,omitempty"` // of link_latency: held against what is usual, at most one report in interval_ns that it is worse
 	Relative   float64 `json:"relative"`
 	K          int     `json:"k"`
 	N          int     `json:"n"`
@@ -78,6 +79,7 @@ func newThresholdsItem(p *event.Policy) *ThresholdsItem {
 	x.NewFlow.Rate, x.NewFlow.AfterRestartNs = t.NewFlowRate, t.NewFlowAfter
 	x.PathChange.Paths, x.PathChange.MemoryNs, x.PathChange.Rate, x.PathChange.Known = t.Paths, t.PathMemory, t.PathRate, t.ReportKnown
 	x.HopLatency, x.EndToEnd, x.LinkLatency = newDeadbandItem(&t.Latency), newDeadbandItem(&t.EndToEnd), newDeadbandItem(&t.LinkLatency)
+	x.LinkLatency.Auto = t.LinkAuto
 	x.EndToEnd.Clock = "none"
 	if t.PTP {
 		x.EndToEnd.Clock = "ptp"

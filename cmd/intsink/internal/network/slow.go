@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	slowFor = 500 * time.Millisecond // less is no problem yet
-	lineFor = 3 * slowFor            // of a segment: until then it may be a clock, which shows at several
+	slowFor = 500 * time.Millisecond       // less is no problem yet
+	lineFor = time.Duration(usual.LineFor) // of a segment
 )
 
 // sightings are the flows that took longer lately, with their ways.

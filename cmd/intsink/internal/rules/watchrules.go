@@ -86,7 +86,7 @@ func thresholds(e *conf.Events) event.Thresholds {
 		PathRate: e.PathChange.Rate, ReportKnown: e.PathChange.ECMP == conf.ReportECMP,
 		Latency:  deadband(&e.HopLatency),
 		EndToEnd: deadband(&e.EndToEnd), PTP: e.EndToEnd.Clock == conf.PTPClock, ClockOffset: int64(e.EndToEnd.ClockOffset),
-		LinkLatency:     deadband(&e.LinkLatency),
+		LinkLatency: deadband(&e.LinkLatency), LinkAuto: e.LinkLatency.Absolute == conf.AutoAbsolute,
 		CongestionRaise: raise, CongestionFactor: factor, CongestionClear: e.Congestion.Clear,
 		CongestionLatency: nanoseconds(e.Congestion.RaiseLatency),
 		CongestionQuota:   e.Congestion.Quota, CongestionTimeout: int64(e.Congestion.Timeout),
@@ -105,4 +105,4 @@ func deadband(d *conf.Deadband) event.Deadband {
 }
 
 // nanoseconds is a latency as the wire carries it; all ones there say that it is not known.
-func nanoseconds(d time.Duration) uint32 { return uint32(min(d, math.MaxUint32-1)) }
+func nanoseconds(d time.Duration) uint32 { return uint32(max(0, min(d, math.MaxUint32-1))) }
