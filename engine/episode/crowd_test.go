@@ -33,7 +33,7 @@ func TestCrowd(t *testing.T) {
 				ofHost += uint64(size)
 			}
 			bytes += uint64(size)
-			b.Count(at, id, &Packet{Flow: &k, Bytes: size, Latency: 500_000, Occupancy: unknown})
+			b.Count(at, id, &Packet{Flow: &k, Values: Values{Bytes: size, Latency: 500_000, Occupancy: unknown}})
 		}
 		e := b.Open()[0]
 		near := func(what string, sum uint64, of, want float64) {

@@ -94,7 +94,7 @@ func (c *counting) count(b *Book, id uint32, all []passed) {
 		run := b.Join(now, id)
 		for i := range all[n:min(n+c.run, len(all))] {
 			p := &all[n+i]
-			x := &Packet{Flow: key(p.flow), Bytes: p.bytes, Latency: p.latency, Occupancy: p.occupancy}
+			x := &Packet{Flow: key(p.flow), Values: Values{Bytes: p.bytes, Latency: p.latency, Occupancy: p.occupancy}}
 			if of := (kept{worker, p.flow}); !c.each {
 				if shares[of] == nil {
 					shares[of] = new([flows.MaxShares]flows.Share)
@@ -102,7 +102,7 @@ func (c *counting) count(b *Book, id uint32, all []passed) {
 				x.Shares = shares[of]
 			}
 			if p.at = now; c.run > 1 {
-				run.Count(x)
+				run.Count(x.Flow, x.Shares, &x.Values)
 			} else {
 				b.Count(now, id, x)
 			}
@@ -199,7 +199,7 @@ func TestWindows(t *testing.T) {
 	b := New()
 	id := b.Begin(0, [2]uint64{7}, 0, 0)
 	add := func(at int64, latency uint32) {
-		b.Count(at, id, &Packet{Flow: key(1), Bytes: 100, Latency: latency, Occupancy: unknown})
+		b.Count(at, id, &Packet{Flow: key(1), Values: Values{Bytes: 100, Latency: latency, Occupancy: unknown}})
 	}
 	add(5_000_000, 10)
 	add(15_000_000, 20)
@@ -233,12 +233,12 @@ func TestBookIsBounded(t *testing.T) {
 	if id := b.Begin(99, [2]uint64{99}, 0, 0); id != 0 || b.Totals().Unrecorded != 1 || b.Totals().Open != MaxOpen {
 		t.Errorf("record %d, %+v", id, b.Totals())
 	}
-	b.Count(1000, ids[0], &Packet{Flow: key(1), Bytes: 5, Latency: 9, Occupancy: unknown})
+	b.Count(1000, ids[0], &Packet{Flow: key(1), Values: Values{Bytes: 5, Latency: 9, Occupancy: unknown}})
 	b.Expire(1e9+999, 1e9)
 	if open := b.Open(); len(open) != 1 || open[0].ID != ids[0] {
 		t.Errorf("%d are open", len(open))
 	}
-	b.Count(2000, ids[1], &Packet{Flow: key(1), Bytes: 5, Latency: 9, Occupancy: unknown})
+	b.Count(2000, ids[1], &Packet{Flow: key(1), Values: Values{Bytes: 5, Latency: 9, Occupancy: unknown}})
 	b.End(3000, ids[0], Cleared)
 	b.End(4000, ids[0], Cleared)
 	ended, next := b.Ended(0)

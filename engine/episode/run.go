@@ -9,54 +9,48 @@ import (
 
 // Packet is what one packet adds.
 type Packet struct {
-	Flow               *flows.Key
-	Shares             *[flows.MaxShares]flows.Share // of its flow; nil: the record takes each packet at once
-	Bytes              uint32
-	Latency, Occupancy uint32 // all ones: not told
-	ECN                uint8  // of RFC 3168
+	Flow   *flows.Key
+	Shares *[flows.MaxShares]flows.Share // of its flow; nil: the record takes each packet at once
+	Values
 }
 
-// added is by how much it was longer in the queue than is usual.
-func (p *Packet) added(usual uint32) uint64 {
-	if p.Latency == unknown || p.Latency <= usual {
-		return 0
+// Values are what a packet says of a queue, and what it is for the queue.
+type Values struct {
+	Latency, Occupancy uint32 // all ones: not told
+	Bytes              uint32
+	ECN                uint8 // of RFC 3168
+	_                  [3]uint8
+}
+
+// added is by how much the packet was longer in the queue than is usual.
+func (v *Values) added(usual uint32) uint64 {
+	if v.Latency > usual && v.Latency != unknown {
+		return uint64(v.Latency - usual)
 	}
-	return uint64(p.Latency - usual)
+	return 0
 }
 
 // sums are those of packets.
 type sums struct {
-	packets, bytes, capable, marked, told, occupancies, added uint64
-	latency, occupancy                                        uint32 // the highest; 0: none was told
+	ecn                [4]uint64 // packets by their ECN field
+	bytes, added       uint64    // beside those that the record had when the run began
+	told, occupancies  uint64
+	latency, occupancy uint32 // the highest; 0: none was told
 }
 
-func (s *sums) add(p *Packet, added uint64) {
-	s.packets++
-	s.bytes += uint64(p.Bytes)
-	s.added += added
-	if p.ECN != packet.NotECT {
-		s.capable++
-		if p.ECN == packet.CE {
-			s.marked++
-		}
-	}
-	if p.Latency != unknown {
-		s.latency = max(s.latency, p.Latency)
-	}
-	if p.Occupancy != unknown {
-		s.told, s.occupancies = s.told+1, s.occupancies+uint64(p.Occupancy)
-		s.occupancy = max(s.occupancy, p.Occupancy)
-	}
-}
+// packets is how many there are.
+func (s *sums) packets() uint64 { return s.ecn[0] + s.ecn[1] + s.ecn[2] + s.ecn[3] }
 
-// take adds the sums of packets that passed at now.
-func (r *Record) take(now int64, s *sums) {
-	r.Packets, r.Bytes, r.Capable, r.Marked = r.Packets+s.packets, r.Bytes+s.bytes, r.Capable+s.capable, r.Marked+s.marked
+// take adds what packets that passed at now came to, in a run that began when the record had so many bytes and such a delay.
+func (r *Record) take(now int64, s *sums, bytes, added uint64) {
+	packets := s.packets()
+	bytes, added = s.bytes-bytes, s.added-added
+	r.Packets, r.Bytes, r.Capable, r.Marked = r.Packets+packets, r.Bytes+bytes, r.Capable+packets-s.ecn[packet.NotECT], r.Marked+s.ecn[packet.CE]
 	r.told, r.occupancies = r.told+s.told, r.occupancies+s.occupancies
-	r.Culprits.Total, r.Victims.Total = r.Culprits.Total+s.bytes, r.Victims.Total+s.added
+	r.Culprits.Total, r.Victims.Total = r.Culprits.Total+bytes, r.Victims.Total+added
 	r.Last = max(r.Last, now)
 	w := r.windowAt(now)
-	w.Packets, w.Bytes = w.Packets+uint32(s.packets), w.Bytes+s.bytes
+	w.Packets, w.Bytes = w.Packets+uint32(packets), w.Bytes+bytes
 	w.Latency, w.Occupancy = max(w.Latency, s.latency), max(w.Occupancy, s.occupancy)
 	if s.occupancy > r.PeakOccupancy {
 		if r.PeakOccupancy = s.occupancy; r.PeakLatency == 0 {
@@ -100,7 +94,7 @@ type Run struct {
 func (r *Run) ID() uint32 { return r.id }
 
 // Packets is how many there are.
-func (r *Run) Packets() uint64 { return r.packets }
+func (r *Run) Packets() uint64 { return r.packets() }
 
 // Join begins a run for packets of now. It has no record where the one with that number is not open.
 func (b *Book) Join(now int64, id uint32) Run {
@@ -114,7 +108,7 @@ func (b *Book) Join(now int64, id uint32) Run {
 
 func (b *Book) join(now int64, r *Record) Run {
 	r.turn(now)
-	return Run{book: b, id: r.ID, usual: r.UsualLatency, wasBytes: r.Bytes, wasAdded: r.Victims.Total, picker: r.picker}
+	return Run{book: b, id: r.ID, usual: r.UsualLatency, wasBytes: r.Bytes, wasAdded: r.Victims.Total, sums: sums{bytes: r.Bytes, added: r.Victims.Total}, picker: r.picker}
 }
 
 // Leave ends a run of packets of now. Those of a record that is not open any more are not counted: others have seen its end.
@@ -128,8 +122,8 @@ func (b *Book) Leave(now int64, run *Run) {
 }
 
 func (b *Book) leave(now int64, r *Record, run *Run) {
-	r.take(now, &run.sums)
-	r.first, r.dice = r.first-int(run.packets), run.dice
+	r.take(now, &run.sums, run.wasBytes, run.wasAdded)
+	r.first, r.dice = r.first-int(run.packets()), run.dice
 }
 
 // Count adds a packet to the record with that number, and reports whether it is open.
@@ -141,7 +135,7 @@ func (b *Book) Count(now int64, id uint32, p *Packet) bool {
 		return false
 	}
 	run := b.join(now, r)
-	if share, weight := run.add(p); share != nil || weight != 0 {
+	if share, weight := run.add(p.Shares, &p.Values); share != nil || weight != 0 {
 		b.settle(r, p, share, weight)
 	}
 	b.leave(now, r, &run)
@@ -149,9 +143,9 @@ func (b *Book) Count(now int64, id uint32, p *Packet) bool {
 }
 
 // Count adds a packet.
-func (r *Run) Count(p *Packet) {
-	if share, weight := r.add(p); share != nil || weight != 0 {
-		r.settle(p, share, weight)
+func (r *Run) Count(flow *flows.Key, shares *[flows.MaxShares]flows.Share, v *Values) {
+	if share, weight := r.add(shares, v); share != nil || weight != 0 {
+		r.settle(&Packet{flow, shares, *v}, share, weight)
 	}
 }
 
@@ -172,23 +166,33 @@ var aside flows.Share
 
 // add adds a packet to the sums, and to the share of its flow. What the record has to take at once: the share, where it is not nil, and
 // the packet into the sample, where weight is not zero.
-func (r *Run) add(p *Packet) (share *flows.Share, weight uint64) {
-	added := p.added(r.usual)
-	r.sums.add(p, added)
+func (r *Run) add(shares *[flows.MaxShares]flows.Share, v *Values) (share *flows.Share, weight uint64) {
+	bytes, added := uint64(v.Bytes), v.added(r.usual)
+	r.ecn[v.ECN&3]++
+	r.bytes += bytes
+	r.added += added
+	if v.Latency != unknown {
+		r.latency = max(r.latency, v.Latency)
+	}
+	if v.Occupancy != unknown {
+		r.told++
+		r.occupancies += uint64(v.Occupancy)
+		r.occupancy = max(r.occupancy, v.Occupancy)
+	}
 	weight = r.pick()
-	if p.Shares == nil {
+	if shares == nil {
 		return &aside, weight
 	}
-	share = &p.Shares[0]
+	share = &shares[0]
 	if share.Record != r.id {
-		if share = &p.Shares[1]; share.Record != r.id {
+		if share = &shares[1]; share.Record != r.id {
 			return &aside, weight
 		}
 	}
 	share.Packets++
-	share.Bytes += uint64(p.Bytes)
+	share.Bytes += bytes
 	share.Added += added
-	if uint64(share.Packets) >= share.Taken || share.Bytes > (r.wasBytes+r.bytes)/Unshared || share.Added > (r.wasAdded+r.added)/Unshared {
+	if uint64(share.Packets) >= share.Taken || share.Bytes > r.bytes/Unshared || share.Added > r.added/Unshared {
 		return share, weight
 	}
 	return nil, weight

@@ -13,7 +13,7 @@ type sharer struct {
 }
 
 func (f *sharer) pass(b *Book, now int64, id uint32, bytes uint32) {
-	b.Count(now, id, &Packet{Flow: &f.Key, Shares: &f.Cold().Shares, Bytes: bytes, Latency: 5000, Occupancy: unknown})
+	b.Count(now, id, &Packet{Flow: &f.Key, Shares: &f.Cold().Shares, Values: Values{Bytes: bytes, Latency: 5000, Occupancy: unknown}})
 	f.bytes[id] += uint64(bytes)
 }
 
@@ -95,10 +95,10 @@ func TestRunOfARecordThatEnds(t *testing.T) {
 	b := New()
 	id := b.Begin(0, [2]uint64{7}, 1700, 0)
 	run := b.Join(1, id)
-	p := &Packet{Flow: key(1), Bytes: 100, Latency: 5000, Occupancy: unknown}
-	run.Count(p)
+	p := &Packet{Flow: key(1), Values: Values{Bytes: 100, Latency: 5000, Occupancy: unknown}}
+	run.Count(p.Flow, p.Shares, &p.Values)
 	b.End(2, id, Cleared)
-	run.Count(p)
+	run.Count(p.Flow, p.Shares, &p.Values)
 	if b.Leave(1, &run); run.ID() != 0 || b.Totals().Packets != 0 {
 		t.Errorf("run %d, %+v", run.ID(), b.Totals())
 	}

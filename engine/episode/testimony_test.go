@@ -33,15 +33,15 @@ func TestDoubt(t *testing.T) {
 		b := New()
 		id := b.Begin(1000, [2]uint64{7}, 1700, 0)
 		for n := range c.packets {
-			b.Count(1000+int64(n)*c.lasts/int64(c.packets-1), id, &Packet{Flow: from(uint32(n % c.hosts)), Bytes: c.bytes, Latency: c.latency, Occupancy: 9000})
+			b.Count(1000+int64(n)*c.lasts/int64(c.packets-1), id, &Packet{Flow: from(uint32(n % c.hosts)), Values: Values{Bytes: c.bytes, Latency: c.latency, Occupancy: 9000}})
 		}
 		if c.latency != unknown { // one that did not wait is no witness
-			b.Count(1000+c.lasts, id, &Packet{Flow: from(77), Bytes: 64, Latency: 1000, Occupancy: 1})
+			b.Count(1000+c.lasts, id, &Packet{Flow: from(77), Values: Values{Bytes: 64, Latency: 1000, Occupancy: 1}})
 		}
 		if c.rests > 0 { // others go on, and do not wait
 			b.Rest(1000+c.rests, id, 1e9)
 			for n := range 100 {
-				b.Count(1000+c.rests+int64(n)*1e6, id, &Packet{Flow: from(uint32(n)), Bytes: 1400, Latency: 1800, Occupancy: 1})
+				b.Count(1000+c.rests+int64(n)*1e6, id, &Packet{Flow: from(uint32(n)), Values: Values{Bytes: 1400, Latency: 1800, Occupancy: 1}})
 			}
 		}
 		r := b.Open()[0]

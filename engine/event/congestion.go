@@ -129,7 +129,7 @@ func (d *Detector) record(now int64, f *flows.Flow, n *hopValues, e *sharedQueue
 	if e.Congested && (!was || e.record == 0 && e.over%tryAgain == 0) {
 		v, _ := d.shared.usual.Of(usual.Place{Kind: usual.Queue, Key: n.queueKey()})
 		if was {
-			e.record = b.Again(now, n.queueKey(), v.Latency.Median, v.Occupancy.Median, uint64(e.over))
+			e.record = b.Again(now, n.queueKey(), v.Latency.Median, v.Occupancy.Median, e.over)
 		} else {
 			e.record = b.Begin(now, n.queueKey(), v.Latency.Median, v.Occupancy.Median)
 		}
@@ -168,7 +168,7 @@ func (f *inForce) severity(n *hopValues) uint32 {
 
 // isEvidence reports whether packet number over that is over the threshold is to be shown to the collector: each 2^n-th of the
 // episode, and one whose severity x is twice that of the last that was shown.
-func isEvidence(over, x, shown uint32) bool {
+func isEvidence(over uint64, x, shown uint32) bool {
 	return over&(over-1) == 0 || uint64(x) >= 2*uint64(shown)
 }
 

@@ -15,7 +15,7 @@ type FastPolicy struct {
 	Flags        flows.Want // of the flow, under Mask
 	Mask         uint8
 	ByFlow       bool // samples are all packets of some flows
-	Scaled       bool // some values are not in the units of thresholds
+	alone        bool // of links and interfaces it asks nothing, and all nodes have the units of thresholds
 	Fabric, Link bool // queues or interfaces are watched; links are
 	PTP          bool // the source's timestamp makes the end-to-end latency
 	byLatency    bool // some known latency is above Most: it reaches its threshold, or overflows in nanoseconds
@@ -130,10 +130,11 @@ func (p *Policy) fastPolicy(m *models) FastPolicy {
 		Raise: p.fabric.raise, Latency: p.fabric.latency, Tx: p.fabric.tx,
 		LinkAbsolute: t.LinkLatency.Absolute, ClockOffset: t.ClockOffset,
 	}
-	l.Unit, l.Scaled = 1, m.scale
+	l.Unit, l.alone = 1, !l.Link && l.Tx == never && !m.scale
 	l.Most = [4]uint32{MostLatency: below(l.Latency), MostQueue: below(l.Raise), MostTx: below(l.Tx), MostUnbounded: never}
 	if m.scale && len(m.entries) == 0 {
 		l.Unit = m.others.LatencyUnit
+		l.alone = !l.Link && l.Tx == never && l.Unit == 1 && m.others.QueueUnit == 1
 		l.Most[MostLatency] = min(l.Most[MostLatency], never-1) / l.Unit // more would be cut
 		if l.Raise != never {
 			l.Most[MostQueue] /= max(m.others.QueueUnit, m.others.BufferUnit)

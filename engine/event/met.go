@@ -16,6 +16,7 @@ type atHand struct {
 	own      Observation
 	met      uint64 // bit: Observation.Number of a packet that met one
 	episodes [64]uint32
+	crossed  Crossed        // goOn, of Meet
 	packet   episode.Packet // counted
 }
 
@@ -32,9 +33,39 @@ func (d *Detector) HasMet() bool { return d.hand.met != 0 }
 // ForgetMet is to be called once a burst.
 func (d *Detector) ForgetMet() { d.hand.met = 0 }
 
-// FullHops are hops of a packet whose queues may be in an episode, or are over a threshold: bit i is hop i, the last one
-// also stands for all behind it.
+// FullHops are hops of a packet whose queues may be in an episode, or are over a threshold: bit i is hop i.
 type FullHops uint64
+
+// Crossed is what package fast has read of a packet that crosses one queue that may be in an episode, or is over a threshold, as
+// readQueue reads it. All ones in place of the second half of the key: it has not.
+type Crossed struct {
+	Key [2]uint64 // of the queue
+	episode.Values
+}
+
+// MeetMore is Meet for the first packets of which, those that do no more than go on with runs. It returns the others.
+func (d *Detector) MeetMore(which uint64, of *[64]*flows.Flow, all *[64]Crossed) (left uint64) {
+	r := &d.runs[0]
+	for left = which; left != 0; left &= left - 1 {
+		j := bits.TrailingZeros64(left) & 63
+		c := &all[j]
+		if c.Key != r.key {
+			if r = &d.runs[0]; c.Key != r.key {
+				r = &d.runs[1]
+			}
+			if c.Key != r.key {
+				break
+			}
+		}
+		if !r.goOn(of[j], c) {
+			break
+		}
+		r.rest = nothingElse
+		d.hand.episodes[j] = r.ID()
+	}
+	d.hand.met |= which &^ left
+	return left
+}
 
 // Meet is Packet for one of a known flow that gives no event but that of a queue, and is not learned from: some hops have a
 // queue that may be in an episode. size is its length without INT. Behind the last of such packets EndRun is to be called, before any other
@@ -46,8 +77,8 @@ func (d *Detector) Meet(now int64, f *flows.Flow, size int, o *Observation, hops
 	i := bits.TrailingZeros64(uint64(hops))
 	stack = stack[min(i*hopLen, len(stack)):]
 	var n hopValues
-	for ; len(stack) >= hopLen && hops>>min(i, 63) != 0; i, stack = i+1, stack[hopLen:] {
-		if hops>>min(i, 63)&1 == 0 {
+	for ; len(stack) >= hopLen && hops>>i != 0; i, stack = i+1, stack[hopLen:] {
+		if hops>>i&1 == 0 {
 			continue
 		}
 		d.readQueue(&n, stack[:hopLen], l)
@@ -73,8 +104,13 @@ func (o *Observation) ecn() uint8 {
 // counted is the packet at hand as the record of an episode counts it, by what hop n says: until it is called again.
 func (h *atHand) counted(f *flows.Flow, n *hopValues) *episode.Packet {
 	p := &h.packet
-	p.Flow, p.Shares, p.Bytes, p.Latency, p.Occupancy, p.ECN = &f.Key, &f.Cold().Shares, h.size, n.Latency, n.Occupancy, h.own.ecn()
+	p.Flow, p.Shares, p.Values = &f.Key, &f.Cold().Shares, h.values(n)
 	return p
+}
+
+// values are those of the packet at hand by what hop n says.
+func (h *atHand) values(n *hopValues) episode.Values {
+	return episode.Values{Latency: n.Latency, Occupancy: n.Occupancy, Bytes: h.size, ECN: h.own.ecn()}
 }
 
 // meet notes that the packet at hand has met an episode.

@@ -47,7 +47,8 @@ type sharedQueue struct {
 	news                   bool   // it is to be announced
 	overAt                 int64  // the last packet of a burst that was over a threshold
 	record                 uint32 // of the episode, in episodes; 0: none
-	over, shown            uint32 // packets of the episode over its threshold; the value of the last that was reported for it
+	over                   uint64 // packets of the episode over its threshold
+	shown                  uint32 // the value of the last that was reported for it
 }
 
 type sharedInterface struct {

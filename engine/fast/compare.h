@@ -313,22 +313,49 @@ static __attribute__((noinline)) bool mark_thresholds(struct fast_view *b, const
 	return any;
 }
 
-// LAST_HOP_BIT stands for that hop and all behind it.
-enum { LAST_HOP_BIT = 63 };
+// marked_hops are the hops with a queue that may be in an episode and, above them, those whose latency is not below floor: bit i is
+// hop i, of flows.MaxHops at most.
+static __attribute__((noinline)) uint32_t marked_hops(const struct fast_view *b, const struct fast_template *t, const uint8_t *f, uint32_t floor)
+{
+	const uint8_t *first = f + t->stack;
+	const size_t step = t->hop_len, queue = t->queue, latency = t->latency;
+	uint32_t marked = 0, high = 0;
+	for (const uint8_t *hop = first + t->all_hops * step; hop > first;) {
+		hop -= step;
+		uint32_t at = hot_queue(hot_interface(b, t, hop), queue ? hop[queue] : 0xff);
+		marked = 2 * marked + (uint32_t)in_filter(b->queues, at);
+		high = 2 * high + (be32(hop + latency) >= floor);
+	}
+	return marked | high << 16;
+}
+
+// over_hops are those of some hops that are over a threshold.
+static __attribute__((noinline)) uint32_t over_hops(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f, uint32_t some)
+{
+	uint32_t over = 0;
+	for (; some; some &= some - 1) {
+		const uint32_t i = (uint32_t)__builtin_ctz(some);
+		over |= (uint32_t)is_over(b, t, p, f + t->stack + i * t->hop_len) << i;
+	}
+	return over;
+}
 
 // full_hops tells which hops have a queue that may be in an episode, or is over a threshold; hot: there is one of the former.
-static inline uint64_t full_hops(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f, bool *hot)
+static inline uint32_t full_hops(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f, bool *hot)
 {
-	const uint8_t *hop = f + t->stack;
-	uint64_t which = 0;
-	*hot = false;
-	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len) {
-		const bool marked = in_filter(b->queues, hot_queue(hot_interface(b, t, hop), queue_of(t, hop)));
-		*hot |= marked;
-		if (marked || is_over(b, t, p, hop))
-			which |= UINT64_C(1) << (i < LAST_HOP_BIT ? i : LAST_HOP_BIT);
-	}
-	return which;
+	const uint32_t floor = p->factor && t->latency && !b->models && b->others.latency == 1 ? p->latency : 0; // as is_over has it
+	const uint32_t which = marked_hops(b, t, f, floor), marked = which & 0xffff, high = which >> 16 & ~marked;
+	*hot = marked;
+	return likely(!high) ? marked : marked | over_hops(b, t, p, f, high);
+}
+
+// keeps_full is below_usual where queues are in an episode.
+static __attribute__((noinline)) bool keeps_full(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+{
+	bool hot;
+	const uint32_t which = full_hops(b, t, p, f, &hot);
+	b->full = hot ? which : 0;
+	return hot || !which;
 }
 
 // below_usual tells whether no hop of a packet, the sum of whose latencies is above the floor or not known, is over a
@@ -337,18 +364,16 @@ static inline uint64_t full_hops(const struct fast_view *b, const struct fast_te
 static __attribute__((noinline)) bool below_usual(const struct fast_state *s, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f, uint64_t sum)
 {
 	struct fast_view *b = (struct fast_view *)s->view;
-	bool hot;
 	if (sum > INT32_MAX) // event.farthest
 		return false;
 	if (!p->factor)
 		return true;
 	if (b->hot & FAST_HOT_QUEUES && p->fabric && p->tx == UINT32_MAX && p->latency != UINT32_MAX) {
-		const uint64_t which = full_hops(b, t, p, f, &hot);
-		b->full = hot ? which : 0;
-		return hot || !which;
+		return keeps_full(b, t, p, f);
 	}
-	const uint8_t *hop = f + t->stack;
-	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len)
+	const uint32_t step = t->hop_len;
+	const uint8_t *hop = f + t->stack, *end = hop + t->all_hops * step;
+	for (; hop < end; hop += step)
 		if (is_over(b, t, p, hop))
 			return false;
 	return true;
@@ -359,8 +384,8 @@ static __attribute__((noinline)) bool no_full_queue(struct fast_view *b, const s
 {
 	const uint8_t *hop = f + t->stack, *end = hop + t->all_hops * t->hop_len;
 	const uint32_t step = t->hop_len;
-	uint64_t any = b->full;
-	for (; hop < end && !b->full; hop += step)
+	uint64_t any = 0;
+	for (; hop < end; hop += step)
 		any |= in_filter(b->queues, hot_queue(hot_interface(b, t, hop), queue_of(t, hop)));
 	b->crosses = any != 0;
 	return !any;
@@ -382,6 +407,10 @@ static __attribute__((noinline)) bool no_episode(struct fast_view *b, const stru
 	}
 	if (!(b->hot & FAST_HOT_QUEUES) || (p->latency == never && (p->raise == never || !t->queue)))
 		return true;
+	if (b->full) {
+		b->crosses = 1;
+		return false;
+	}
 	return no_full_queue(b, t, f);
 }
 

@@ -165,7 +165,7 @@ struct fast_template {
 	struct fast_edit edit[FAST_EDITS];
 	// For the general path.
 	uint8_t sound;      // 1: nothing is wrong with such packets, and they are to be forwarded; 2: if laid_out says so, too
-	uint8_t pad;
+	uint8_t tells;      // FAST_ALONE, FAST_TELLS
 	uint8_t facts;      // facts_of can tell them
 	uint8_t inside;     // the flow is inside of a tunnel
 	uint16_t all_hops;  // hops, if they are compared by the general path only
@@ -173,6 +173,8 @@ struct fast_template {
 	uint8_t number_bits; // how many; 0: there is none
 	uint8_t dscp_shift;
 	uint16_t vlan_at, dscp_at; // of the outermost tag, 0: untagged; two bytes that have the DSCP, 0: it is dscp
+	uint16_t ecn_at;     // two bytes of the outermost IP header that have the ECN field, above ecn_shift bits
+	uint8_t ecn_shift;
 	uint8_t dscp;
 	uint8_t narrow; // links have timestamps that are not of 64 bits, or IFA has them
 	uint8_t latency; // in a hop; 0: not there
@@ -274,7 +276,7 @@ struct fast_band {
 struct fast_policy {
 	uint8_t flags, mask;
 	uint8_t by_flow;      // samples are all packets of some flows
-	uint8_t pad;
+	uint8_t alone;        // of links and interfaces it asks nothing, and all nodes have the units of thresholds
 	uint8_t fabric, link; // queues or interfaces are watched; links are
 	uint8_t ptp;          // the source's timestamp makes the end-to-end latency
 	uint8_t by_latency;   // some known latency is above most[0]: it reaches its threshold, or overflows in nanoseconds
@@ -344,11 +346,22 @@ struct fast_link {
 	uint64_t least, span; // a latency from least to least + span needs no test
 };
 
+// fast_template.tells of full queues on the way: no_event compares all there is but links; hops and IP header have all that a
+// fast_crossed has.
+enum { FAST_ALONE = 1, FAST_TELLS = 2 };
+
 // Why packets are not passed at once.
 enum { FAST_KEEP = 1, FAST_ASK = 2 };
 
 // Facts beyond the key of a flow that some watch asks for: fast_state.asks.
 enum { FAST_ASKS_VLAN = 1, FAST_ASKS_DSCP = 2, FAST_ASKS_LAYER = 4, FAST_ASKS_DEVICE = 8, FAST_ASKS_LINK = 16 };
+
+// event.Crossed: what a packet says of the one queue on its way that may be in an episode, or is over a threshold.
+struct fast_crossed {
+	uint64_t key[2]; // of the queue; all ones: see full_hops
+	uint32_t latency, occupancy, bytes; // all ones: not told; of the packet without INT
+	uint8_t ecn, pad[3];
+};
 
 // What one worker knows, and the burst at hand.
 struct fast_state {
@@ -391,7 +404,8 @@ struct fast_state {
 	uint64_t hashes[FAST_BURST];
 	struct fast_flow *flows[FAST_BURST];
 	struct fast_key keys[FAST_BURST];
-	uint64_t full_hops[FAST_BURST]; // of those in met: bit i: hop i (the last bit: that one and all behind it) has a queue that may be in an episode, or is over a threshold
+	uint64_t full_hops[FAST_BURST]; // of those in met: bit i: hop i has a queue that may be in an episode, or is over a threshold
+	struct fast_crossed crossed[FAST_BURST]; // of the same
 
 	uint64_t hint_key;          // key of the hash of hints; odd
 	uint32_t hints[FAST_HINTS]; // four shapes, a byte each: the one found last is the lowest

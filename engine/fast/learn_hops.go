@@ -4,6 +4,7 @@
 package fast
 
 import (
+	"encoding/binary"
 	"unsafe"
 
 	"intsink/engine/event"
@@ -71,12 +72,31 @@ func (m *draft) facts(p *Parsed) {
 	if outermost.VLANs > 0 {
 		t.vlanAt = packet.EthernetLen
 	}
+	if t.ifa == 0 && t.numberBits == 0 {
+		t.tells = comparedAlone
+		if p.Layout != nil && !p.Layout.HasRest && isIP(binary.BigEndian.Uint16(m.b[outermost.L3-2:])) {
+			t.tells |= tellsCrossed
+		}
+	}
+	if t.ecnAt = outermost.L3; outermost.IPVersion == 6 {
+		t.ecnShift = 4
+	}
 	if t.dscp = i.DSCP; i.Marking != inthdr.ByDSCP {
 		t.dscpAt, t.dscpShift = l.L3, 2
 		if l.IPVersion == 6 {
 			t.dscpShift = 6
 		}
 	}
+}
+
+// Template.tells: FAST_ALONE, FAST_TELLS.
+const (
+	comparedAlone = 1 << iota
+	tellsCrossed
+)
+
+func isIP(etherType uint16) bool {
+	return etherType == packet.EtherTypeIPv4 || etherType == packet.EtherTypeIPv6
 }
 
 // hopWords says where a hop has what is compared with the flow, and which of its last eight words have thresholds.

@@ -165,6 +165,16 @@ static inline void advance(struct fast_loss *l, uint64_t n)
 	l->top = n;
 }
 
+// note_met notes that packet j, whose hops are those of f, crosses a queue that may be in an episode.
+static __attribute__((noinline)) void note_met(struct fast_state *s, uint32_t j, const uint8_t *f)
+{
+	const struct fast_view *b = (const struct fast_view *)s->view;
+	bool hot;
+	s->met |= UINT64_C(1) << j;
+	s->full_hops[j] = full_hops(b, &s->templates[s->template[j]], &b->policies[s->flows[j]->bound >> 16 & 0xff], f, &hot);
+	s->crossed[j].key[1] = UINT64_MAX;
+}
+
 // general tells whether packet j gives no event; then it updates what its flow knows, but for
 // the totals.
 static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
@@ -174,6 +184,7 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 	const struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
 	const uint8_t *f = m->buf_addr + m->data_off;
 	struct fast_view *b = (struct fast_view *)s->view;
+	in_register(t);
 	const uint32_t watch = w->bound >> 16 & 0xff, bytes = w->bytes + (m->pkt_len - t->removed);
 	if (s->template[j] == FAST_NONE || !t->sound || w->bound & FAST_HELD || (w->bound & 0xffff) != s->generation || w->packets == UINT32_MAX || bytes < w->bytes)
 		return GENERAL_DEFER;
@@ -187,8 +198,7 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 	if (watch >= s->policies || p->in_go || w->next_refresh == 0 || // a new flow
 	    ~(s->refresh - w->next_refresh) & p->refresh)
 		return GENERAL_DEFER;
-	struct windows v = {.end = w->end_window, .change = false};
-	memcpy(v.hops, w->windows, sizeof v.hops);
+	struct windows v = {.change = false};
 	bool met = false;
 	struct hops_of_ifa room;
 	if (t->ifa && t->all_hops) {
@@ -197,6 +207,8 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 		f = room.before;
 	}
 	if (t->all_hops) {
+		v.end = w->end_window;
+		memcpy(v.hops, w->windows, sizeof v.hops);
 		if (!same_path(w, t, f) || !latencies_pass(s, w, t, p, f, &v))
 			return GENERAL_DEFER;
 		const bool may_reach = !p->factor || !v.summed || v.sum >= p->latency || p->tx != UINT32_MAX;
@@ -218,11 +230,8 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 	if (v.change)
 		set_windows(w, &v);
 	s->types += t->types;
-	if (met) {
-		bool hot;
-		s->met |= UINT64_C(1) << j;
-		s->full_hops[j] = full_hops(b, t, p, f, &hot);
-	}
+	if (met)
+		note_met(s, j, f);
 	return t->all_hops ? GENERAL_SAME_PATH : GENERAL_NO_PATH;
 }
 
@@ -302,6 +311,22 @@ static inline void finish(struct fast_state *s, uint32_t j, struct fast_policy *
 	}
 }
 
+// tell has c be what a packet says of the full queue on its way, as event.Detector.readQueue reads it, unless the packet crosses several, or
+// does not tell which it is.
+static inline void tell(const struct fast_template *t, const uint8_t *f, uint32_t which, struct fast_crossed *c)
+{
+	const uint8_t *hop = f + t->stack + (uint32_t)__builtin_ctz(which) * t->hop_len;
+	const uint32_t node = be32(hop), egress = t->path & FAST_NODES_ALONE ? 0 : be16(hop + 6) ^ 0xffff, unknown = 0xffffff;
+	const uint32_t word = t->queue ? be32(hop + t->queue) : UINT32_MAX, occupancy = word & unknown;
+	if (which & (which - 1) || node == UINT32_MAX || (!egress && !(t->path & FAST_NODES_ALONE)))
+		return;
+	c->key[0] = (uint64_t)node << 32 | (egress ^ 0xffff);
+	c->key[1] = word >> 24;
+	c->latency = latency_of(t, hop);
+	c->occupancy = occupancy == unknown ? UINT32_MAX : occupancy;
+	c->ecn = be16(f + t->ecn_at) >> t->ecn_shift & 3;
+}
+
 // meets passes a packet without the general path: no_event has compared all of it but links, and it crosses a queue that may be in
 // an episode. It returns false where the general path has to look, such as at links, sequence numbers, or latencies in another unit
 // than nanoseconds, which may have wrapped.
@@ -312,14 +337,27 @@ static __attribute__((noinline)) bool meets(struct fast_state *s, uint32_t j)
 	const struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
 	struct fast_view *b = (struct fast_view *)s->view;
 	struct fast_policy *p = &b->policies[w->bound >> 16 & 0xff];
-	const uint64_t which = b->full, crosses = b->crosses;
-	bool hot;
+	const uint32_t bytes = m->pkt_len - t->removed;
+	const uint64_t crosses = b->crosses;
+	uint32_t which = (uint32_t)b->full;
+	const uint8_t *f = m->buf_addr + m->data_off;
+	struct fast_crossed *c = &s->crossed[j];
+	in_register(t);
+	in_register(c);
 	b->full = b->crosses = 0;
-	if (!crosses || p->unit != 1 || t->ifa || p->link || p->tx != UINT32_MAX || t->number_bits || p->sample_left == 1 || w->next_refresh == 0 || w->bound & FAST_UNSETTLED || !count(w, m->pkt_len - t->removed))
+	if (!crosses || !p->alone || !t->tells || p->sample_left == 1 || w->next_refresh == 0 || w->bound & FAST_UNSETTLED || !count(w, bytes))
 		return false;
 	w->path_seen = s->tick;
 	p->sample_left--;
-	s->full_hops[j] = which ? which : full_hops(b, t, p, m->buf_addr + m->data_off, &hot);
+	if (unlikely(!which)) {
+		bool hot;
+		which = full_hops(b, t, p, f, &hot);
+	}
+	s->full_hops[j] = which;
+	c->key[1] = UINT64_MAX;
+	c->bytes = bytes;
+	if (likely(t->tells & FAST_TELLS))
+		tell(t, f, which, c);
 	s->samples |= UINT64_C(1) << j;
 	s->met |= UINT64_C(1) << j;
 	return true;

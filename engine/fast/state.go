@@ -147,8 +147,8 @@ type Template struct {
 	edit    [maxEdits]edit
 
 	// For the general path.
-	sound      uint8 // 1: nothing is wrong with such packets, and they are to be forwarded; 2: if C finds their hops laid out so, too
-	_          uint8
+	sound      uint8  // 1: nothing is wrong with such packets, and they are to be forwarded; 2: if C finds their hops laid out so, too
+	tells      uint8  // comparedAlone, tellsCrossed
 	facts      uint8  // factsOf can tell them
 	inside     uint8  // the flow is inside of a tunnel
 	allHops    uint16 // hops, if they are compared by the general path only
@@ -157,6 +157,8 @@ type Template struct {
 	dscpShift  uint8
 	vlanAt     uint16 // of the outermost tag; 0: untagged
 	dscpAt     uint16 // two bytes that have it; 0: it is dscp
+	ecnAt      uint16 // two bytes of the outermost IP header that have the ECN field, above ecnShift bits
+	ecnShift   uint8
 	dscp       uint8
 	narrow     uint8 // links have timestamps that are not of 64 bits, or IFA has them
 	latency    uint8 // in a hop; 0: not there
@@ -266,7 +268,8 @@ type State struct {
 	Hashes     [mbuf.MaxBurst]uint64
 	Flows      [mbuf.MaxBurst]*flows.Flow
 	Keys       [mbuf.MaxBurst]flows.Key
-	FullHops   [mbuf.MaxBurst]uint64 // of those in Met: event.FullHops
+	FullHops   [mbuf.MaxBurst]uint64        // of those in Met: event.FullHops
+	Crossed    [mbuf.MaxBurst]event.Crossed // of the same
 
 	hintKey   uint64        // key of the hash of hints; odd
 	hints     [hints]uint32 // four shapes, a byte each: the one found last is the lowest

@@ -58,6 +58,7 @@ func (g *guarded) put(i int, data []byte, pktLen int) *mbuf.Mbuf {
 // world is a worker in small: the same in C and in Go.
 type world struct {
 	*Path
+	t        testing.TB
 	table    *flows.Table
 	detector *event.Detector
 	locator  *inthdr.Locator
@@ -66,6 +67,7 @@ type world struct {
 	passed   int
 	stored   int
 	tried    int // packets of the last burst that were parsed
+	told     int // of Met, whose queue C tells
 	asks     Facts
 
 	unwatched bool
@@ -73,7 +75,7 @@ type world struct {
 
 func newWorld(t testing.TB, c inthdr.Config, policies []event.Policy, portable bool) *world {
 	w := &world{
-		table: flows.New(flows.Config{Capacity: 1024, Seed: 5, IdleTimeout: 30e9}), detector: event.New(policies, 7),
+		t: t, table: flows.New(flows.Config{Capacity: 1024, Seed: 5, IdleTimeout: 30e9}), detector: event.New(policies, 7),
 		locator: inthdr.NewLocator(c), memory: newGuarded(t, mbuf.MaxBurst), vec: mbuf.NewVec(),
 	}
 	t.Cleanup(func() { w.table.Close(); w.detector.Close() })
@@ -145,12 +147,33 @@ func (w *world) burst(now int64, frames [][]byte, lens []int, look uint8) {
 		w.Pass()
 	}
 	w.passed += n - len(w.Deferred())
+	w.checkCrossed()
 	rest := w.Samples
 	for _, j := range w.Deferred() {
 		w.deferredOne(now, j, fresh>>j&1 != 0)
 		rest |= 1 << j
 	}
 	w.Strip(rest)
+}
+
+// checkCrossed compares what C tells of full queues with the packets.
+func (w *world) checkCrossed() {
+	for met := w.Met; met != 0; met &= met - 1 {
+		j := bits.TrailingZeros64(met)
+		c, m, info, which := &w.Crossed[j], w.vec[w.At[j]], w.Info(w.Template[j]), w.FullHops[j]
+		if c.Key[1] == math.MaxUint64 {
+			continue
+		}
+		w.told++
+		l, f := w.locator.Layout(info), m.Bytes()
+		var h inthdr.Hop
+		l.Read(&h, f[int(info.Stack)+bits.TrailingZeros64(which)*int(info.HopLen):])
+		want := event.Crossed{Key: [2]uint64{uint64(h.NodeID)<<32 | uint64(uint16(h.Egress)), uint64(uint8(h.Queue))}}
+		want.Latency, want.Occupancy, want.Bytes, want.ECN = h.Latency, h.Occupancy, uint32(m.PktLen()-int(info.Removed)), packet.ECN(f)
+		if *c != want || which&(which-1) != 0 || l.HasRest || h.NodeID == math.MaxUint32 || l.Interfaces >= 0 && h.Egress == math.MaxUint32 {
+			w.t.Fatalf("C tells %+v of full hops %b, the packet is %x: %+v", *c, which, f, want)
+		}
+	}
 }
 
 // stripRest takes INT out of packets that nobody watches, where Receive has not done it.
@@ -238,6 +261,8 @@ func (w *world) compare(o *world, n int) string {
 		return "how many are of INT-MX and with IFA"
 	case a.Unknown != b.Unknown || a.Missing != b.Missing || a.Samples != b.Samples || a.Met != b.Met:
 		return "bits"
+	case a.Met != 0 && !sameMet(a, b):
+		return "what is told of full queues"
 	case !bytes.Equal(a.Template[:a.ints], b.Template[:b.ints]) || !bytes.Equal(w.Deferred(), o.Deferred()):
 		return "templates or the deferred"
 	case a.shapes != b.shapes || a.kinds != b.kinds || a.ofKind != b.ofKind || a.shape != b.shape || a.templates != b.templates:
@@ -260,6 +285,16 @@ func (w *world) compare(o *world, n int) string {
 		}
 	}
 	return ""
+}
+
+func sameMet(a, b *State) bool {
+	for met := a.Met; met != 0; met &= met - 1 {
+		j := bits.TrailingZeros64(met)
+		if told := a.Crossed[j].Key[1] != math.MaxUint64; told != (b.Crossed[j].Key[1] != math.MaxUint64) || told && a.Crossed[j] != b.Crossed[j] || a.FullHops[j] != b.FullHops[j] {
+			return false
+		}
+	}
+	return true
 }
 
 // sameFlow compares all but addresses of memory.

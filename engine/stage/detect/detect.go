@@ -115,14 +115,23 @@ func (s *Stage) passed(b *burst.Burst, which uint64) {
 	}
 	for which != 0 {
 		met := which & b.Fast.Met
-		if samples := which & (met&-met - 1); samples != 0 {
+		samples := which &^ met
+		if first := samples & (met&-met - 1); first != 0 {
 			s.detector.EndRun()
-			s.takeSamples(b, samples)
-			which &^= samples
+			s.takeSamples(b, first)
+			which &^= first
 			continue
 		}
-		s.meet(b, bits.TrailingZeros64(which)&(mbuf.MaxBurst-1))
-		which &= which - 1
+		met &= samples&-samples - 1
+		left := s.detector.MeetMore(met, &b.Fast.Flows, &b.Fast.Crossed)
+		for done := met &^ left; done != 0; done &= done - 1 {
+			j := bits.TrailingZeros64(done) & (mbuf.MaxBurst - 1)
+			b.Cause[j] = burst.CauseOf(0, b.Fast.Flows[j].Watch, false)
+		}
+		if which &^= met &^ left; left != 0 {
+			s.meet(b, bits.TrailingZeros64(left)&(mbuf.MaxBurst-1))
+			which &= which - 1
+		}
 	}
 	s.detector.EndRun()
 }
