@@ -153,12 +153,16 @@ func (f check) peers(c *Config) {
 
 func (f check) listen(l *Listen, before []Listen) {
 	what := "listen " + schema.Quote(l.Name)
+	f.terminators(what, l.IPFIX)
 	if !f.Good(&l.Address) {
 		return
 	}
 	port, ok := f.endpoint(&l.Address, what+": address", l.Address, true)
 	if !ok {
 		return
+	}
+	if l.IPFIX != nil && port == 8555 {
+		f.WarnAt([]any{&l.Address}, "%s: sinks send reports to 8555 by default, and this address takes none: it has ipfix { }", what)
 	}
 	if port == 0 {
 		f.WarnAt([]any{&l.Address}, "%s: with port 0 the kernel chooses another port at each start, which no sink knows; sinks send to 8555 by default", what)
@@ -171,6 +175,16 @@ func (f check) listen(l *Listen, before []Listen) {
 	}
 	if len(l.Allow) == 0 && !loopback(l.Address) {
 		f.WarnAt([]any{&l.Address}, "%s: whoever reaches %s can send reports; allow = [\"192.0.2.0/24\"] takes those of your sinks only", what, l.Address)
+	}
+}
+
+// terminators checks that the elements of a data record differ.
+func (f check) terminators(what string, t *Terminators) {
+	if t == nil || !f.Good(&t.Headers) || !f.Good(&t.Stack) || !f.Good(&t.Packet) {
+		return
+	}
+	if t.Headers == t.Stack || t.Headers == t.Packet || t.Stack == t.Packet {
+		f.ErrorAt([]any{t}, "%s: ipfix: headers, stack and packet are three elements: their ids must differ; the switch's template has them (a line in the log of collect names those that it does not know)", what)
 	}
 }
 

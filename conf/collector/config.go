@@ -39,7 +39,7 @@ type Network struct {
 	History   string        // the block clickhouse whose tables have what is older than the sinks remember; "": none
 }
 
-// Listen is one address that reports come to.
+// Listen is one address that reports come to, or messages of Terminators.
 type Listen struct {
 	Name          string
 	Address       string
@@ -49,6 +49,14 @@ type Listen struct {
 	ExporterLimit int
 	Streams       int
 	Share         bool // other processes may have the address as well
+	IPFIX         *Terminators
+}
+
+// Terminators are switches that take IFA out of packets and report it by IPFIX, in data records with three elements.
+type Terminators struct {
+	Enterprise             int           // private enterprise number of the elements; 0: they are IANA's
+	Headers, Stack, Packet int           // ids of the elements: IFA's headers, its metadata stack, the packet without IFA
+	Templates              time.Duration // after which one that was not told again is forgotten
 }
 
 // Spool is where report packets wait on disk.
@@ -138,6 +146,8 @@ func defaultConfig() *Config {
 func defaultListen(int) Listen {
 	return Listen{Sockets: 2, ReceiveBuffer: 32 << 20, Streams: 4096}
 }
+
+func defaultTerminators() Terminators { return Terminators{Templates: 30 * time.Minute} }
 
 func defaultSpool() Spool { return Spool{Size: 10 << 30, Mode: SpoolAlways, Replay: 100000} }
 

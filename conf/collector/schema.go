@@ -62,6 +62,13 @@ func visitListen(v schema.Visitor, l *Listen) {
 	v.Attr("exporter_limit", schema.Integer(&l.ExporterLimit, 0, 100000000))
 	v.Attr("streams", schema.Integer(&l.Streams, 1, 1000000))
 	v.Attr("share", schema.Boolean(&l.Share))
+	v.Optional("ipfix", schema.Pointer(&l.IPFIX, defaultTerminators, func(v schema.Visitor, t *Terminators) {
+		v.Required("enterprise", schema.Integer(&t.Enterprise, 0, 1<<32-1))
+		v.Required("headers", schema.Integer(&t.Headers, 1, 1<<15-1))
+		v.Required("stack", schema.Integer(&t.Stack, 1, 1<<15-1))
+		v.Required("packet", schema.Integer(&t.Packet, 1, 1<<15-1))
+		v.Attr("templates", schema.Duration(&t.Templates, time.Second, 7*24*time.Hour))
+	}))
 }
 
 func visitKafka(v schema.Visitor, k *Kafka) {

@@ -68,7 +68,7 @@ const (
 var refusals = [NumRefusals]struct{ label, doc string }{
 	NotAllowed:     {"not_allowed", "the source address is not in `allow`"},
 	OverLimit:      {"over_limit", "the exporter sent more than `exporter_limit` report packets a second"},
-	NotReport:      {"not_report", "too short for a report packet, of an unknown version, or with more than 2048 reports"},
+	NotReport:      {"not_report", "too short for a report packet, of an unknown version, or with more than 2048 reports; with `listen.ipfix`: no message of IPFIX, or one with more than 2048 data records"},
 	Undecodable:    {"undecodable", "a report packet in which not one report can be read, or the first one of a stream in which the first report cannot"},
 	TooManyStreams: {"too_many_streams", "there is no room for one more stream"},
 }

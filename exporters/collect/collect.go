@@ -28,6 +28,7 @@ type Listen struct {
 	Limit   int            // report packets a second of one exporter; 0: no limit
 	Streams int            // most streams that are followed
 	Share   bool           // other processes may have the address as well: each gets a part
+	IPFIX   *IPFIX         // nil: what comes are report packets
 }
 
 // Options configures a collector.

@@ -22,19 +22,20 @@ import (
 // except allow.
 type listen struct {
 	Listen
-	sockets   []*socket // none: the address cannot be opened
-	why       error     // why not
-	local     netip.AddrPort
-	allow     atomic.Pointer[[]netip.Prefix]
-	streams   *streams.Table
-	exporters *exporters
-	datagrams uint64
-	inHand    uint64 // datagrams that are counted neither as accepted nor as refused yet
-	refused   [NumRefusals]uint64
-	overflows uint64
-	packets   uint64 // datagrams that were accepted
-	elsewhere uint64 // report packets that are missing here, and came to another collector
-	twins     uint64 // times that two sinks were found to share address, node and hw_id
+	sockets     []*socket // none: the address cannot be opened
+	why         error     // why not
+	local       netip.AddrPort
+	allow       atomic.Pointer[[]netip.Prefix]
+	streams     *streams.Table
+	terminators *terminators // nil: what comes are report packets
+	exporters   *exporters
+	datagrams   uint64
+	inHand      uint64 // datagrams that are counted neither as accepted nor as refused yet
+	refused     [NumRefusals]uint64
+	overflows   uint64
+	packets     uint64 // datagrams that were accepted
+	elsewhere   uint64 // report packets that are missing here, and came to another collector
+	twins       uint64 // times that two sinks were found to share address, node and hw_id
 }
 
 // exporterShare is the part of the streams that one exporter address may have: a sink has one for each worker
@@ -42,7 +43,7 @@ type listen struct {
 const exporterShare = 8
 
 func newListen(l Listen) *listen {
-	n := &listen{Listen: l, local: configured(l.Address), streams: streams.New(l.Streams, max(l.Streams/exporterShare, 1)), exporters: newExporters(l.Limit, l.Streams)}
+	n := &listen{Listen: l, local: configured(l.Address), streams: streams.New(l.Streams, max(l.Streams/exporterShare, 1)), exporters: newExporters(l.Limit, l.Streams), terminators: newTerminators(l.IPFIX)}
 	n.allow.Store(&l.Allow)
 	return n
 }
@@ -73,6 +74,7 @@ func since(s *streams.Stream) record.StreamStats {
 // incoming is a datagram that admit let in, with its place in its stream.
 type incoming struct {
 	*datagram
+	kind   spool.Kind
 	stream *streams.Stream
 	place  streams.Place
 }
@@ -130,6 +132,10 @@ func (c *Collector) admit(l *listen, s *socket, m *maker, datagrams []datagram, 
 			l.refused[NotAllowed]++
 			continue
 		}
+		if l.terminators != nil {
+			taken = c.admitMessage(l, s, d, now, taken, gap)
+			continue
+		}
 		h, ok := streams.ReadHeader(d.payload)
 		if !l.exporters.take(d.from.Addr(), now, packets(h.Reports)) {
 			l.refused[OverLimit]++
@@ -144,23 +150,33 @@ func (c *Collector) admit(l *listen, s *socket, m *maker, datagrams []datagram, 
 		if st == nil {
 			l.refused[why]++
 			if why == TooManyStreams {
-				c.log.Say("reports are refused: there is no room for one more stream; see intcollect_streams, allow and streams", "listen", l.Name, "exporter", d.from.Addr(), "node_id", h.Node)
+				c.log.Say(noRoom, "listen", l.Name, "exporter", d.from.Addr(), "node_id", h.Node)
 			}
 			continue
 		}
 		began := st.Received == 0
-		taken = append(taken, incoming{d, st, st.See(h, times, gap)})
+		taken = append(taken, incoming{d, spool.Report, st, st.See(h, times, gap)})
 		if began {
 			c.beganHere(l, st.Key, st.Start(), taken[len(taken)-1].place.Sequence, d.arrived)
 		}
-		if st.TwinsFound() {
-			l.twins++
-			c.log.out.Warn("two sinks share an address, node id and hw_id: losses of either may not be seen; give each sink its own node { id }",
-				"listen", l.Name, "exporter", st.Exporter, "node_id", st.Node, "hw_id", st.HwID)
-		}
+		c.tellTwins(l, st)
 	}
-	l.inHand += uint64(len(taken))
+	if l.terminators == nil {
+		l.inHand += uint64(len(taken))
+	}
 	return taken, gaps
+}
+
+const noRoom = "reports are refused: there is no room for one more stream; see intcollect_streams, allow and streams"
+
+// tellTwins warns where two sinks were found to share a stream.
+func (c *Collector) tellTwins(l *listen, st *streams.Stream) {
+	if !st.TwinsFound() {
+		return
+	}
+	l.twins++
+	c.log.out.Warn("two sinks share an address, node id and hw_id: losses of either may not be seen; give each sink its own node { id }, each exporter of IPFIX its own observation domain",
+		"listen", l.Name, "exporter", st.Exporter, "node_id", st.Node, "hw_id", st.HwID)
 }
 
 // packets returns as how many a packet with so many reports counts for the limit of its exporter: no packet of
@@ -207,14 +223,16 @@ func (c *Collector) deliver(l *listen, m *maker, taken []incoming, gaps []stream
 		b = c.pushFull(m, b, payload)
 		payload -= len(in.payload)
 		e := spool.Entry{
-			Received: in.arrived, From: in.from, To: in.stream.Collector,
+			Kind: in.kind, Received: in.arrived, From: in.from, To: in.stream.Collector,
 			Start: in.place.Start, Sequence: in.place.Sequence, Skipped: uint32(min(in.place.Skipped, math.MaxUint32)), Payload: in.payload,
 		}
 		if m.packet(b, e, formats) == 0 {
 			bad = append(bad, in)
 			continue
 		}
-		in.stream.Behind.Set(m.behind)
+		if in.kind == spool.Report {
+			in.stream.Behind.Set(m.behind)
+		}
 	}
 	m.seal(b)
 	defer b.release()
@@ -223,9 +241,11 @@ func (c *Collector) deliver(l *listen, m *maker, taken []incoming, gaps []stream
 	for _, in := range bad {
 		in.stream.Undecodable++
 	}
-	l.inHand -= uint64(len(taken))
-	l.refused[Undecodable] += uint64(len(bad))
-	l.packets += uint64(len(taken) - len(bad))
+	if l.terminators == nil {
+		l.inHand -= uint64(len(taken))
+		l.refused[Undecodable] += uint64(len(bad))
+		l.packets += uint64(len(taken) - len(bad))
+	}
 	c.push(b)
 }
 

@@ -21,6 +21,11 @@ type Decoder interface {
 	Records(packet []byte, o *record.Origin, yield func(*record.Record)) (n int, err error)
 }
 
+// messageDecoder is a Decoder that does the same with the data records of a message of IPFIX (spool.Message).
+type messageDecoder interface {
+	Message(m []byte, o *record.Origin, yield func(*record.Record)) (n int, err error)
+}
+
 // maker makes records of report packets and notes. It is for one goroutine.
 type maker struct {
 	decoder Decoder
@@ -83,7 +88,12 @@ func (m *maker) packet(b *Batch, e spool.Entry, formats uint8) int {
 	raw := len(b.raw)
 	m.batch, m.formats = b, formats
 	m.origin = record.Origin{Exporter: e.From.Addr(), Received: e.Received, Start: e.Start, Sequence: e.Sequence}
-	m.decoder.Records(b.addEntry(e).Payload, &m.origin, m.yield)
+	payload := b.addEntry(e).Payload
+	if e.Kind == spool.Message {
+		m.decoder.(messageDecoder).Message(payload, &m.origin, m.yield)
+	} else {
+		m.decoder.Records(payload, &m.origin, m.yield)
+	}
 	n := len(b.items) - before
 	if n == 0 {
 		b.entries, b.raw = b.entries[:len(b.entries)-1], b.raw[:raw]
@@ -115,7 +125,7 @@ func (m *maker) sound(packet []byte) (ok bool) {
 	return ok
 }
 
-var recordVersions = [...]record.Version{0: record.Version05, 1: record.Version10, 2: record.Version20}
+var recordVersions = [...]record.Version{0: record.Version05, 1: record.Version10, 2: record.Version20, streams.IPFIX: record.UnknownVersion}
 
 // note puts a gap, stats or episode record of a stream into b.
 func (m *maker) note(b *Batch, k streams.Key, start, now int64, n spool.Notice, formats uint8) {
@@ -138,7 +148,7 @@ func (m *maker) addNote(b *Batch, e *spool.Entry, n spool.Notice, formats uint8)
 	if n.Version > 0 {
 		r.Known = record.KnownNode
 	}
-	r.Version = recordVersions[min(n.Version, 2)]
+	r.Version = recordVersions[min(n.Version, streams.IPFIX)]
 	r.Time, r.Received, r.Exporter, r.Start = cmp.Or(n.Time, e.Received), e.Received, e.From.Addr(), e.Start
 	if n.Type == record.EpisodeType {
 		r.Episodes = []record.Episode{{Sinks: n.Sinks}}
@@ -149,7 +159,7 @@ func (m *maker) addNote(b *Batch, e *spool.Entry, n spool.Notice, formats uint8)
 
 // entry puts an entry of the spool and its records into b.
 func (m *maker) entry(b *Batch, e spool.Entry, formats uint8) {
-	if e.Kind == spool.Report {
+	if e.Kind != spool.Note {
 		m.packet(b, e, formats)
 		return
 	}

@@ -126,7 +126,7 @@ func TestBatchesAreBounded(t *testing.T) {
 	var taken []incoming
 	for n := range uint32(perCall) {
 		d := &datagram{from: entryOf(n, 1).From, payload: make([]byte, largest)}
-		taken = append(taken, incoming{d, s, s.See(header(3, n), streams.Times{}, nil)})
+		taken = append(taken, incoming{d, spool.Report, s, s.See(header(3, n), streams.Times{}, nil)})
 	}
 	l.datagrams, l.inHand = perCall, perCall
 	c.mu.Unlock()

@@ -33,6 +33,8 @@ type ListenSnapshot struct {
 	Gone      streams.Counts // of streams that made room for others
 	Twins     uint64         // pairs of sinks that share address, node and hw_id
 	Exporters int
+
+	Terminators *TerminatorSnapshot // nil: what comes are report packets
 }
 
 // StreamSnapshot has the counters of one stream.
@@ -64,7 +66,7 @@ func (c *Collector) Snapshot() Snapshot {
 	for _, l := range c.listens {
 		ls := ListenSnapshot{
 			Name: l.Name, Why: l.why, Sockets: len(l.sockets),
-			Datagrams: l.datagrams - l.inHand, Packets: l.packets, Refused: l.refused, Overflows: l.overflows, Elsewhere: l.elsewhere, Gone: l.streams.Gone, Twins: l.twins, Exporters: len(l.exporters.buckets),
+			Datagrams: l.datagrams - l.inHand, Packets: l.packets, Refused: l.refused, Overflows: l.overflows, Elsewhere: l.elsewhere, Gone: l.streams.Gone, Twins: l.twins, Exporters: len(l.exporters.buckets), Terminators: l.terminators.snapshot(),
 		}
 		if len(l.sockets) > 0 {
 			ls.Buffer = l.sockets[0].buffer

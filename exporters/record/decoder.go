@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"intsink/engine/event"
+	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
 	"intsink/engine/wire/report"
@@ -46,15 +47,18 @@ var ErrLengths = errors.New("lengths or types that do not agree")
 // Decoder makes records of report packets. It allocates only until its buffers fit the
 // longest packet. It belongs to one goroutine.
 type Decoder struct {
-	locators  []entry         // of the configuration, in its order
-	corrected []entry         // the same for packets whose Length of the shim was corrected
-	locator   *inthdr.Locator // found the INT of the packet at hand; nil: that INT is unsound
-	models    event.Models
-	reporters event.Models
-	plain     *event.NodeModel // of nodes that no model lists
-	reports   decode.Reports
-	raw       decode.Report // the report at hand
-	record    Record
+	locators    []entry           // of the configuration, in its order
+	corrected   []entry           // the same for packets whose Length of the shim was corrected
+	noINT       []entry           // finds none: for packets whose IFA stands elsewhere
+	ifas        []*ifa.Config     // of the configuration; at least one
+	terminators []*inthdr.Locator // the same
+	locator     *inthdr.Locator   // found the INT of the packet at hand; nil: that INT is unsound
+	models      event.Models
+	reporters   event.Models
+	plain       *event.NodeModel // of nodes that no model lists
+	reports     decode.Reports
+	raw         decode.Report // the report at hand
+	record      Record
 
 	frame   []byte // the reported packet at hand, followed by zeros
 	loaded  int    // bytes of it
@@ -100,10 +104,24 @@ func NewDecoder(o Options) *Decoder {
 			c.Domains = append(slices.Clone(c.Domains), transparentSecurityDomain())
 		}
 		d.locators = append(d.locators, newEntry(c))
+		if c.IFA != nil && !slices.Contains(d.ifas, c.IFA) {
+			d.takeApart(c.IFA)
+		}
 		c.ShimInclusive = false
 		d.corrected = append(d.corrected, newEntry(c))
 	}
+	if len(d.ifas) == 0 {
+		d.takeApart(DefaultINT()[0].IFA)
+	}
+	d.noINT = []entry{newEntry(inthdr.Config{})}
+	d.noINT[0].ports = d.locators[0].ports
 	return d
+}
+
+// takeApart has Message read hops as c says.
+func (d *Decoder) takeApart(c *ifa.Config) {
+	d.ifas = append(d.ifas, c)
+	d.terminators = append(d.terminators, inthdr.NewLocator(inthdr.Config{IFA: c}))
 }
 
 // Records calls yield with a record for each report in the payload of one UDP datagram, and

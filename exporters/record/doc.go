@@ -13,6 +13,7 @@
 // A report packet enters (decoder.go), records leave:
 //
 //	reportedpacket.go, hopfields.go  the reported packet; its INT, hop by hop
+//	terminated.go                    the same, as terminators of IFA report it by IPFIX
 //	tunnelfields.go                  tunnels around and inside of the flow
 //	record.go                        Record, and the bits that say which of its values are known
 //	generated.go                     each field in JSON, protobuf and columns

@@ -87,7 +87,7 @@ func start(c *collector.Config, version string, strict bool) (*daemon, error) {
 	for i := range c.Listens {
 		l := &c.Listens[i]
 		o.Listens = append(o.Listens, collect.Listen{
-			Name: l.Name, Address: l.Address, Sockets: l.Sockets, Buffer: int(l.ReceiveBuffer), Allow: l.Allow, Limit: l.ExporterLimit, Streams: l.Streams, Share: l.Share,
+			Name: l.Name, Address: l.Address, Sockets: l.Sockets, Buffer: int(l.ReceiveBuffer), Allow: l.Allow, Limit: l.ExporterLimit, Streams: l.Streams, Share: l.Share, IPFIX: terminatorsOf(l.IPFIX),
 		})
 	}
 	if s := c.Spool; s != nil {

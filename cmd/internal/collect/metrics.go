@@ -111,6 +111,7 @@ func (d *daemon) writeMetrics(w io.Writer) {
 			e.value("refused_datagrams_total", fmt.Sprintf("listen=%q,reason=%q", s.Listens[i].Name, collect.Refusal(r)), float64(n))
 		}
 	}
+	writeTerminators(e, s.Listens)
 	d.writeStreams(e, s.Listens)
 	e.metric("records_total", "counter", "Records made, by type.")
 	for t, n := range s.Records {

@@ -93,6 +93,20 @@ func Read(b []byte, l *packet.Layers, h *Header) Problem {
 	return h.readStack(b, int(h.L4End)+before, end)
 }
 
+// ReadApart reads the headers of IFA that a terminator has put together: the IFA header, others that its flags name, the metadata header.
+// Of where they stood in the packet h says nothing. It returns false where they are not those of IFA 2.0.
+func ReadApart(b []byte, h *Header) bool {
+	if n := len(b); n < 2*HeaderLen || n > 4*HeaderLen || b[0]>>4 != version2 {
+		return false
+	}
+	flags := b[2]
+	*h = Header{
+		GNS: b[0] & 15, Next: b[1], Bytes: uint16(b[len(b)-1]) * wordLen,
+		Live: flags&flagI != 0, Part: flags&flagMF != 0, Tail: flags&flagTS != 0,
+	}
+	return true
+}
+
 // readStack reads the metadata header at offset at, and the stack behind it.
 func (h *Header) readStack(b []byte, at, end int) Problem {
 	stack := at + HeaderLen

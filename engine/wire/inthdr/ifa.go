@@ -68,6 +68,24 @@ func (p *Locator) divide(b []byte, i *Info) {
 	}
 }
 
+// Terminated reads IFA that a terminator has taken out of a packet: the headers in front of the metadata stack, and the stack, of which
+// i says where it stands in b: at its start. It returns false if the headers are none of IFA 2.0, or p takes no IFA.
+func (p *Locator) Terminated(h *ifa.Header, b []byte, i *Info) bool {
+	if p.ifa == nil {
+		return false
+	}
+	*i = Info{Marking: ByIFA, Type: IFA, Format: FormatIFA, Bitmap: ifaBitmap, Orig: uint16(h.Next), GNS: h.GNS, StackLen: h.Bytes, End: h.Bytes}
+	switch {
+	case h.Part:
+		i.Reason = ReasonPart
+	case int(h.Bytes) > len(b):
+		i.Reason = ReasonLength
+	default:
+		p.divide(b, i)
+	}
+	return true
+}
+
 // Again makes the hops of i those of another packet with the same headers: of IFA, each packet says itself how they are laid
 // out.
 func (p *Locator) Again(b []byte, i *Info) {

@@ -15,8 +15,9 @@ import (
 type Kind uint8
 
 const (
-	Report Kind = iota // a report packet: the payload of a UDP datagram
-	Note               // a gap, stats or episode record, made by the collector itself
+	Report  Kind = iota // a report packet: the payload of a UDP datagram
+	Note                // a gap, stats or episode record, made by the collector itself
+	Message             // a message of IPFIX with one data record: that of a packet with IFA. It came by UDP, among others
 )
 
 // Entry is a report packet, or a note, as the spool keeps it.
@@ -90,7 +91,7 @@ func appendEntry(b []byte, e *Entry) []byte {
 func appendIP(b []byte, e *Entry) []byte {
 	be := binary.BigEndian
 	protocol, length := byte(protocolNote), len(e.Payload)
-	if e.Kind == Report {
+	if e.Kind != Note {
 		protocol, length = protocolUDP, length+8
 	}
 	src, dst := e.From.Addr().Unmap(), e.To.Addr().Unmap()
@@ -112,7 +113,7 @@ func appendIP(b []byte, e *Entry) []byte {
 		s, d := src.As16(), dst.As16()
 		b = append(append(b, s[:]...), d[:]...)
 	}
-	if e.Kind != Report {
+	if e.Kind == Note {
 		return b
 	}
 	b = be.AppendUint16(b, e.From.Port())
@@ -171,7 +172,7 @@ func (e *Entry) readIP(p []byte) error {
 		return errCorrupt
 	}
 	var sport, dport uint16
-	if e.Kind == Report {
+	if e.Kind != Note {
 		if len(p) < 8 {
 			return errCorrupt
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"intsink/exporters/collect/streams"
+	"intsink/exporters/ipfix/message"
 	"intsink/exporters/record"
 )
 
@@ -56,7 +57,7 @@ func span(e *Entry) (r Range, ok bool) {
 		k.Collector = netip.AddrPortFrom(k.Collector.Addr(), n.Port)
 		return Range{Gap: streams.Gap{Key: k, Start: e.Start, First: n.First, Last: n.Last}, Packets: n.Count}, true
 	}
-	h, ok := streams.ReadHeader(e.Payload)
+	h, ok := e.header()
 	if !ok {
 		return r, false
 	}
@@ -64,6 +65,15 @@ func span(e *Entry) (r Range, ok bool) {
 	r = Range{Gap: streams.Gap{Key: k, Start: e.Start, First: e.Sequence, Last: e.Sequence}, Packets: 1}
 	r.Unnumbered = !streams.IsNumber(h, e.Sequence)
 	return r, true
+}
+
+// header is that of the report packet, or of the data record.
+func (e *Entry) header() (streams.Header, bool) {
+	if e.Kind == Message {
+		m, ok := message.ReadHeader(e.Payload)
+		return streams.OfMessage(m, e.Payload), ok
+	}
+	return streams.ReadHeader(e.Payload)
 }
 
 // collector is e.To as a segment keeps it: an IPv4 packet on a socket that is bound to [::] has an IPv4 address.

@@ -9,6 +9,7 @@ import (
 
 	"intsink/engine/wire/report"
 	"intsink/engine/wire/report/decode"
+	"intsink/exporters/ipfix/message"
 )
 
 // Key identifies one sequence of report packets. The exporter's port is left out: a sink may
@@ -18,12 +19,15 @@ type Key struct {
 	Collector netip.AddrPort `json:"collector"` // destination address
 	Node      uint32         `json:"node_id"`   // 0 in version 0.5, where some reports only have one
 	HwID      uint8          `json:"hw_id"`
-	Version   uint8          `json:"version"` // 2 for 2.0, 1 for 1.0, 0 for 0.5
+	Version   uint8          `json:"version"` // 2 for 2.0, 1 for 1.0, 0 for 0.5, IPFIX
 
 	// Where packets say which sink sent them, one start of it; Exporter is the address of the latest.
 	Instance uint64 `json:"instance,omitempty"`
 	Began    int64  `json:"began,omitempty"`
 }
+
+// IPFIX is Key.Version of the data records of a terminator of IFA: Node is the observation domain.
+const IPFIX = 3
 
 // KeyOf returns the key of a packet with header h between two addresses.
 func KeyOf(exporter netip.Addr, collector netip.AddrPort, h *Header) Key {
@@ -74,6 +78,15 @@ func ReadHeader(payload []byte) (h Header, ok bool) {
 		h.Node = r.NodeID
 	}
 	return h, true
+}
+
+// OfMessage is the header of a data record: that whose number h has, alone in message m; nil: nothing is known of its contents.
+func OfMessage(h message.Header, m []byte) Header {
+	x := Header{Node: h.Domain, Sequence: h.Sequence, Version: IPFIX, Reports: 1}
+	if m != nil {
+		x.Print = uint32(xxhash.Sum64(m)) | 1
+	}
+	return x
 }
 
 // printed is how many bytes of a packet Header.Print is made of: those of the first reports, with their times.

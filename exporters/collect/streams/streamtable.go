@@ -288,7 +288,7 @@ func (t *Table) States() []State {
 func (t *Table) Resume(states []State, exact bool, now Times) {
 	for _, st := range states {
 		k := Key{st.Exporter, st.Collector, st.Node, st.HwID, st.Version, st.Instance, st.Began}
-		if len(t.streams) >= t.max || st.Version > 2 {
+		if len(t.streams) >= t.max || st.Version > IPFIX {
 			return
 		}
 		s := &Stream{Key: k, start: st.Start, first: st.Next, next: st.Next, newest: now, numbered: true, resuming: !exact, owner: k.Exporter, head: &head{}}

@@ -56,9 +56,9 @@ var table = []message{
 				doc: "when the sink sent the packet on (its egress timestamp); `received` where that is not in the report, has less than 64 bits, or is a day or more away"},
 			{name: "received", number: 5, kind: nanos, value: "max(r.Received, 0)", codec: "T64, LZ4", doc: "when the report packet came to the collector"},
 			{name: "exporter", number: 6, kind: addr, value: "r.Exporter", known: "r.Exporter.IsValid()", stored: "IPv4 addresses as ::ffff:192.0.2.1", doc: "where the report packet came from"},
-			{name: "node_id", number: 7, kind: nodeID, value: "r.NodeID", known: "KnownNode", stored: "all ones: not known", doc: "of the sink; a 0.5 report has one only with a drop or switch local header"},
+			{name: "node_id", number: 7, kind: nodeID, value: "r.NodeID", known: "KnownNode", stored: "all ones: not known", doc: "of the sink, or the observation domain of a terminator of IFA; a 0.5 report has one only with a drop or switch local header"},
 			{name: "hw_id", number: 8, kind: u8, value: "r.HwID", doc: "of the sink's worker"},
-			{name: "version", number: 9, kind: version, value: "r.Version", known: "r.Version != UnknownVersion", note: "2, 1 or 0.5", doc: "of Telemetry Report: 2, 1 or 0.5"},
+			{name: "version", number: 9, kind: version, value: "r.Version", known: "r.Version != UnknownVersion", note: "2, 1 or 0.5", doc: "of Telemetry Report: 2, 1 or 0.5; absent where a terminator of IFA reports by IPFIX"},
 		}},
 		{name: "Place", note: "Of type report.", fields: []field{
 			{name: "sequence", number: 10, kind: u64, value: "r.Sequence", codec: "T64, LZ4", doc: "of the report packet, counted on where the 22 or 32 bits on the wire begin again"},
