@@ -50,9 +50,9 @@ var Metrics = []metric.Of[Counters]{
 		to.Add(c.IPHops[1], "int", "yes")
 	}},
 	{Name: "intsink_hop_latency_seconds", Help: "latencies of hops, by a random sample of the INT packets that a watch selects, reported or not: one in 256 and up to 10,000 a second of each worker, of fewer packets up to 100 a second", Samples: func(c *Counters, to metric.Samples) {
-		to.Times(&c.HopLatencies)
+		to.Times(&c.HopLatencies, 0)
 	}},
 	{Name: "intsink_link_latency_seconds", Help: "latencies of the links between the hops of the same sample, where packets carry timestamps", Samples: func(c *Counters, to metric.Samples) {
-		to.Times(&c.LinkLatencies)
+		to.Times(&c.LinkLatencies, 0)
 	}},
 }

@@ -21,8 +21,13 @@ type Of[C any] struct {
 type Samples interface {
 	// Add adds a sample.
 	Add(value uint64, labels ...any)
-	// Times adds a histogram of times.
-	Times(h *histogram.Histogram, labels ...any)
+	// Seconds adds a sample of so many nanoseconds.
+	Seconds(ns int64, labels ...any)
+	// Times adds a histogram of times, of the classes from first on: those before it are in it.
+	Times(h *histogram.Histogram, first int, labels ...any)
+	// Sizes adds a histogram: classes[i] counts the values that are at most bounds[i] and more than the bound before
+	// it; sum is the sum of all values.
+	Sizes(bounds []int, classes []uint64, sum uint64, labels ...any)
 }
 
 // Within makes metrics of a part those of the whole, in which of finds the part.

@@ -39,6 +39,8 @@ var mayNotImport = []struct {
 	{"exporters...", "conf...", ""},
 	{"exporters/collect...", "dpdk/...", ""},
 	{"cmd/internal/...", "cmd/intsink/...", ""},
+	{"cmd/intsink/internal/observe", "cmd/intsink/...", "cmd/intsink/internal/control,cmd/intsink/internal/part,cmd/intsink/internal/sharing"},
+	{"cmd/intsink/internal/observe", "engine...", "engine/metric,engine/histogram"},
 	{"internal/...", "...", "internal/..."},
 	{"...", "bench/...", "bench/..."},
 	{"...", "deploy/demo/...", "deploy/demo/..."},

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"intsink/cmd/intsink/e2e/sinktest"
-	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/observe/observetest"
 )
 
@@ -28,14 +27,21 @@ func TestMetricsOfARunningAppliance(t *testing.T) {
 	if out, err := lint.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("promtool check metrics: %v\n%s", err, out)
 	}
-	for _, m := range observe.Metrics {
-		if otherSinks.MatchString(m.Name) && p.Kind[m.Name] == "" {
+	for name, help := range observetest.Documented(t, "../../../..") {
+		if otherSinks.MatchString(name) && p.Kind[name] == "" {
 			continue
 		}
-		if p.Kind[m.Name] != m.Kind() || p.Help[m.Name] != m.Help {
-			t.Errorf("%s is not there, or not as it should be: %q %q", m.Name, p.Kind[m.Name], p.Help[m.Name])
+		if p.Help[name] != help {
+			t.Errorf("%s is not there, or not as docs/metrics.md says: %q %q", name, p.Kind[name], p.Help[name])
+		}
+		delete(p.Help, name)
+	}
+	for name := range p.Help {
+		if strings.HasPrefix(name, "intsink_") {
+			t.Errorf("docs/metrics.md lacks %s", name)
 		}
 	}
+	p = observetest.Parse(t, text)
 	for name := range p.Series {
 		if base, _, _ := strings.Cut(name, "{"); strings.HasPrefix(base, "intsink_") && p.Help[base] == "" && p.Help[histogramPart.ReplaceAllString(base, "")] == "" {
 			t.Errorf("%s has no HELP", base)

@@ -20,24 +20,30 @@ import (
 	"intsink/cmd/internal/statefile"
 	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/events"
 	"intsink/cmd/intsink/internal/failopen"
+	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
+	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/upgrade"
+	"intsink/cmd/intsink/internal/vitals"
 	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/dpdk/mempool"
 	"intsink/engine"
+	"intsink/engine/series"
 )
 
 // parts are what a sink is made of, in the order in which they start: each may use those before it.
 // They stop in reverse, so that all leaves that came: no packet comes any more when the exporters end,
 // and nobody uses ports and memory when they go.
-func (a *Appliance) parts() []part {
-	first := []part{a.startDPDK, a.openPools, a.awaitTurn} // pools stop: no mbuf is missing
+func (a *Appliance) parts() []start {
+	first := []start{a.startDPDK, a.openPools, a.awaitTurn} // pools stop: no mbuf is missing
 	if a.turn != nil && a.turn.Early {
-		first = []part{a.awaitTurn, a.startDPDK, a.openPools}
+		first = []start{a.awaitTurn, a.startDPDK, a.openPools}
 	}
 	return append(first,
 		a.openPorts,
@@ -58,8 +64,8 @@ func (a *Appliance) parts() []part {
 	)
 }
 
-// part starts a part. stop ends it, or after an error what there is of it; nil: nothing is to be done.
-type part func(*conf.Config) (stop func(), err error)
+// start starts a part. stop ends it, or after an error what there is of it; nil: nothing is to be done.
+type start func(*conf.Config) (stop func(), err error)
 
 // Appliance is everything that runs between startAppliance and stop.
 type Appliance struct {
@@ -84,11 +90,15 @@ type Appliance struct {
 	control    *control.Server
 	mitigation *mitigation.Server
 	modes      *failopen.Server
-	live       *observe.Live
+	live       *events.Live
 	problems   *problem.List
 	hooks      *webhook.Hooks
 	history    *confighistory.History
-	source     *observe.Source
+	vitals     *vitals.Server
+	network    *network.Network
+	counts     *series.Counts // how counters of the sink grew
+	api        *flowapi.API
+	captures   *livecapture.Server
 	servers    *observe.Servers
 	degraded   *degraded.Parts
 	names      *collectorNames
@@ -143,15 +153,15 @@ func (a *Appliance) start(ctx context.Context) (*Appliance, error) {
 }
 
 // startParts holds a.inForce: what a part asks for by then waits until the workers poll.
-func (a *Appliance) startParts(ctx context.Context, parts []part) error {
+func (a *Appliance) startParts(ctx context.Context, parts []start) error {
 	a.inForce.Lock()
 	defer a.inForce.Unlock()
 	c := a.config.Load()
-	for _, start := range parts {
+	for _, begin := range parts {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		stop, err := start(c)
+		stop, err := begin(c)
 		if stop != nil {
 			a.stops = append(a.stops, stop)
 		}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"intsink/cmd/intsink/internal/observe"
+	"intsink/cmd/intsink/internal/vitals"
 	"intsink/dpdk/afpacket"
 	"intsink/dpdk/ethdev"
 	"intsink/dpdk/iface"
@@ -24,7 +24,7 @@ type device interface {
 	queues() int
 	mac() (net.HardwareAddr, error)
 	driver() string
-	counters() (observe.PortCounters, error)
+	counters() (vitals.PortCounters, error)
 	// look asks the driver how the link is, for linkDown, impaired and linkSpeed. Only one goroutine does. Where the
 	// driver does not answer, they tell what it last told.
 	look()
@@ -61,7 +61,7 @@ type dpdkDevice struct {
 
 	links readings[ethdev.Link]
 	link  driverLink
-	stats readings[observe.PortCounters]
+	stats readings[vitals.PortCounters]
 }
 
 // driverLink is the link of a port as its driver tells it. Some drivers tell a wrong state now and then
@@ -105,16 +105,16 @@ func (d *dpdkDevice) look() {
 }
 
 // counters are those of the device; of one that is gone, whose registers say anything, what they last were.
-func (d *dpdkDevice) counters() (observe.PortCounters, error) {
+func (d *dpdkDevice) counters() (vitals.PortCounters, error) {
 	if d.Removed() {
 		return d.stats.latest(), nil
 	}
 	return d.stats.take(d.readCounters)
 }
 
-func (d *dpdkDevice) readCounters() (observe.PortCounters, error) {
+func (d *dpdkDevice) readCounters() (vitals.PortCounters, error) {
 	s, err := d.Stats()
-	return observe.PortCounters{
+	return vitals.PortCounters{
 		RxPackets: s.IPackets, TxPackets: s.OPackets, RxBytes: s.IBytes, TxBytes: s.OBytes,
 		RxMissed: s.IMissed, RxErrors: s.IErrors, TxErrors: s.OErrors, RxNoMbuf: s.RxNoMbuf,
 	}, err
@@ -226,13 +226,13 @@ func (d kernelDevice) flaps() uint64                  { return d.LinkChanges() }
 func (d kernelDevice) stop()                          {}
 func (d kernelDevice) close()                         { d.Close() }
 
-func (d kernelDevice) counters() (observe.PortCounters, error) {
+func (d kernelDevice) counters() (vitals.PortCounters, error) {
 	s := d.Stats()
 	uncut := make(map[string]uint64, len(s.Uncut))
 	for why, n := range s.Uncut {
 		uncut[afpacket.Uncut(why).String()] = n
 	}
-	return observe.PortCounters{
+	return vitals.PortCounters{
 		RxPackets: s.RxPackets, TxPackets: s.TxPackets, RxBytes: s.RxBytes, TxBytes: s.TxBytes,
 		RxMissed: s.Missed, RxUncut: uncut, RxNoMbuf: s.NoMbuf, RxTruncated: s.Truncated,
 	}, nil

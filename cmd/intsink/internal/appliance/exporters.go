@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"intsink/cmd/intsink/internal/observe"
+	"intsink/cmd/intsink/internal/vitals"
 	"intsink/conf"
 	"intsink/dpdk/ring"
 	"intsink/engine/reporting"
@@ -66,9 +66,9 @@ func (a *Appliance) collectAnew(c *conf.Config, kept []*collector) {
 type collector struct {
 	conf     conf.Collector
 	outlets  []reporting.Outlet // per worker
-	exporter observe.Exporter
-	gateway  observe.Gateway      // nil where the kernel sends
-	rings    []observe.Ring       // per worker; none where workers send themselves
+	exporter vitals.Exporter
+	gateway  vitals.Gateway       // nil where the kernel sends
+	rings    []vitals.Ring        // per worker; none where workers send themselves
 	move     func(netip.AddrPort) // to another address of its host name; nil: that takes another exporter
 	stop     func()               // of the exporter, which sends what is in its rings; nil: there is nothing to stop
 }

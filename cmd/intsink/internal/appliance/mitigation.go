@@ -33,8 +33,8 @@ func (a *Appliance) makeMitigation(c *conf.Config) (stop func(), err error) {
 	return a.mitigation.Store.Close, nil
 }
 
-// capture is what takes packets for those who ask.
-func (a *Appliance) capture() *livecapture.Server {
+// makeCaptures makes what takes packets for those who ask.
+func (a *Appliance) makeCaptures() *livecapture.Server {
 	return &livecapture.Server{
 		Workers: livecapture.WorkersOf(a.workers), Recorders: livecapture.RecordersOf(a.workers), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Control: a.control, Version: a.version,
 	}

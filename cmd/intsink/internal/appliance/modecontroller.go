@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"intsink/cmd/internal/statefile"
+	"intsink/cmd/intsink/internal/events"
 	"intsink/cmd/intsink/internal/failopen"
-	"intsink/cmd/intsink/internal/observe"
 	"intsink/conf"
 	"intsink/engine"
 )
 
 // makeModes makes what decides how much is done with packets.
 func (a *Appliance) makeModes(*conf.Config) (stop func(), err error) {
-	a.live = observe.NewLive(a.workers)
+	a.live = events.NewLive(a.workers)
 	load := newLoadMeter(a)
 	a.bypass.Announce = func(x failopen.SwitchChange) { a.live.Announce("bypass", x) }
 	c := &failopen.Controller{

@@ -1,5 +1,4 @@
-// Fills observe.Source with ports, collectors and workers of the appliance, and opens the
-// HTTP endpoint.
+// The list of parts that the HTTP endpoint serves; what is looked at each second.
 
 package appliance
 
@@ -12,10 +11,18 @@ import (
 	"intsink/cmd/internal/degraded"
 	"intsink/cmd/internal/problem"
 	"intsink/cmd/internal/statefile"
+	"intsink/cmd/internal/ui"
 	"intsink/cmd/intsink/internal/confighistory"
+	"intsink/cmd/intsink/internal/events"
+	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/incident"
 	"intsink/cmd/intsink/internal/names"
 	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/observe"
+	"intsink/cmd/intsink/internal/openapi"
+	"intsink/cmd/intsink/internal/part"
+	"intsink/cmd/intsink/internal/status"
+	"intsink/cmd/intsink/internal/vitals"
 	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
 	"intsink/engine/series"
@@ -23,11 +30,44 @@ import (
 
 // startServing opens the HTTP endpoint, once there is something to serve: with what was before the start.
 func (a *Appliance) startServing(c *conf.Config) (stop func(), err error) {
-	a.source = a.observed()
-	a.source.Network, a.source.Counts = network.New(), series.NewCounts()
-	_, stopKeeping := keepLearned(os.Getenv, instance(os.Getenv, slog.Default()), learnedCounts(a.source.Counts), learnedChanges(a.source.Network))
-	a.servers = observe.Serve(c.HTTP, a.source, degraded.Tick())
+	a.vitals, a.network, a.counts = a.observed(), network.New(), series.NewCounts()
+	_, stopKeeping := keepLearned(os.Getenv, instance(os.Getenv, slog.Default()), learnedCounts(a.counts), learnedChanges(a.network))
+	a.captures = a.makeCaptures()
+	a.api = a.makeAPI()
+	a.servers = observe.Serve(c.HTTP, &observe.Source{Config: a.config.Load, Control: a.control, Degraded: a.degraded, Parts: a.served()}, degraded.Tick())
 	return func() { a.servers.Stop(); stopKeeping() }, nil
+}
+
+// served are the parts that the endpoint serves, in the order of /metrics and of the index.
+func (a *Appliance) served() []any {
+	return []any{
+		part.Page{Pattern: "GET /ui/", Path: "/ui/", Handler: ui.Handler("/ui/")},
+		a.vitals,
+		&events.Server{Live: a.live, Control: a.control},
+		vitals.Problems{List: a.problems},
+		&names.Server{Config: a.config.Load},
+		a.api,
+		openapi.Server{},
+		a.network,
+		a.control,
+		&confighistory.Server{History: a.history, Control: a.control, Env: a.knownVariable},
+		a.mitigation,
+		a.modes,
+		a.captures,
+		a.hooks,
+	}
+}
+
+// makeAPI makes what answers with what the workers know.
+func (a *Appliance) makeAPI() *flowapi.API {
+	in := flowapi.New(a.workers, a.clock)
+	in.Wall, in.Counts = a.wallClock.Offset, a.counts
+	in.Page = func(x *flowapi.Incident, format string) string {
+		return incident.Page(x, format, names.Of(&a.config.Load().Names))
+	}
+	in.Problems, in.Seen, in.Changes, in.Silent = a.problems.All, a.network.Seen, a.network.EachChange, a.network.EachSilent
+	in.Recorded = a.captures.Recorded
+	return in
 }
 
 // startProblems looks at what is wrong until a stops, and keeps it over a restart.
@@ -35,7 +75,16 @@ func (a *Appliance) startProblems(c *conf.Config) (stop func(), err error) {
 	a.hooks.Configure(c.Notify)
 	a.problems.Named = func(place []problem.Part) { names.Of(&a.config.Load().Names).Place(place) }
 	stopKeeping := a.problems.Keep(statefile.Dir(os.Getenv))
-	stopWatching := background(a.source.WatchProblems)
+	a.live.Observe(network.Wanted, a.network.Observe)
+	watcher := &network.Watcher{Network: a.network, Workers: a.workers, Clock: a.clock, WallClock: a.wallClock.Offset, Sweep: func() { a.live.Sweep() }, Tables: a.api.Tables, Problems: a.problems}
+	stopWatching := background(func(done <-chan struct{}) {
+		vitals.Problems{List: a.problems}.Watch(done, a.vitals,
+			func(j *status.Status) { a.vitals.Count(a.counts, j) },
+			func(*status.Status) {
+				a.api.EndedEpisodes(func(x *flowapi.EpisodeItem) { a.live.Announce("episode", x) })
+			},
+			watcher.Look)
+	})
 	return func() { stopWatching(); stopKeeping(); a.hooks.Stop() }, nil
 }
 
@@ -52,30 +101,31 @@ func (a *Appliance) sink() webhook.Sink {
 	return webhook.Sink{Node: a.config.Load().Node.ID, Host: host, Version: a.version}
 }
 
-// observed is what the endpoint shows of the appliance.
-func (a *Appliance) observed() *observe.Source {
-	s := &observe.Source{
-		Version: a.version, Control: a.control, Mitigation: a.mitigation, Capture: a.capture(), Modes: a.modes, Live: a.live, Started: time.Now(), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.stopping.Load,
-		Collectors: a.observedCollectors, Workers: a.workers, Links: a.config.Load().LinkNames(), Mbufs: a.pool, Degraded: a.degraded, Problems: a.problems, Hooks: a.hooks, History: &confighistory.Server{History: a.history, Control: a.control, Env: a.knownVariable},
+// observed is what is told of the vitals of the appliance.
+func (a *Appliance) observed() *vitals.Server {
+	s := &vitals.Server{
+		Version: a.version, Started: time.Now(), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.stopping.Load,
+		Collectors: a.observedCollectors, Workers: a.workers, Links: a.config.Load().LinkNames(), Mbufs: a.pool, Degraded: a.degraded, Open: a.problems.Open,
+		Fills: []vitals.Fill{a.control, a.modes},
 	}
 	for _, p := range a.reportPools {
 		s.ReportPools = append(s.ReportPools, p)
 	}
 	for _, p := range a.ports {
 		tap := slices.ContainsFunc(a.config.Load().Taps, func(t conf.Tap) bool { return t.Port == p.name })
-		s.Ports = append(s.Ports, observe.Port{Name: p.name, Device: &observedPort{appliancePort: p}, Aside: p.beside && !tap})
+		s.Ports = append(s.Ports, vitals.Port{Name: p.name, Device: &observedPort{appliancePort: p}, Aside: p.beside && !tap})
 	}
 	for i, p := range a.exporters.ports.ports {
-		s.ReportPorts = append(s.ReportPorts, observe.ReportPort{Name: a.exporters.ports.names[i], Port: p})
+		s.ReportPorts = append(s.ReportPorts, vitals.ReportPort{Name: a.exporters.ports.names[i], Port: p})
 	}
 	return s
 }
 
 // observedCollectors returns the present collectors.
-func (a *Appliance) observedCollectors() []observe.Collector {
-	var all []observe.Collector
+func (a *Appliance) observedCollectors() []vitals.Collector {
+	var all []vitals.Collector
 	for _, c := range *a.exporters.collectors.Load() {
-		all = append(all, observe.Collector{Name: c.conf.Name, Exporter: c.exporter, Gateway: c.gateway, Rings: c.rings})
+		all = append(all, vitals.Collector{Name: c.conf.Name, Exporter: c.exporter, Gateway: c.gateway, Rings: c.rings})
 	}
 	return all
 }
@@ -92,4 +142,4 @@ func (p *observedPort) LinkDown() string { return p.device.linkDown() }
 func (p *observedPort) LinkChanges() uint64 { return p.link.changes.Load() }
 
 // Counters reads those of the device.
-func (p *observedPort) Counters() (observe.PortCounters, error) { return p.device.counters() }
+func (p *observedPort) Counters() (vitals.PortCounters, error) { return p.device.counters() }

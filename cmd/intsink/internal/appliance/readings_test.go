@@ -8,21 +8,21 @@ import (
 	"testing/synctest"
 	"time"
 
-	"intsink/cmd/intsink/internal/observe"
+	"intsink/cmd/intsink/internal/vitals"
 )
 
 // TestReadings: a request for counters waits a bounded time for the driver, then gets the last reading; one call of the driver
 // runs at a time.
 func TestReadings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var r readings[observe.PortCounters]
+		var r readings[vitals.PortCounters]
 		var calls atomic.Uint64
 		var takes atomic.Int64 // nanoseconds
 		takes.Store(1e6)
-		read := func() (observe.PortCounters, error) {
+		read := func() (vitals.PortCounters, error) {
 			n := calls.Add(1)
 			time.Sleep(time.Duration(takes.Load()))
-			return observe.PortCounters{RxPackets: n}, nil
+			return vitals.PortCounters{RxPackets: n}, nil
 		}
 		if c, err := r.take(read); err != nil || c.RxPackets != 1 {
 			t.Errorf("%d, %v", c.RxPackets, err)
@@ -47,7 +47,7 @@ func TestReadings(t *testing.T) {
 			t.Errorf("%d, %v", c.RxPackets, err)
 		}
 		failing := errors.New("no such device")
-		if _, err := r.take(func() (observe.PortCounters, error) { return observe.PortCounters{}, failing }); !errors.Is(err, failing) {
+		if _, err := r.take(func() (vitals.PortCounters, error) { return vitals.PortCounters{}, failing }); !errors.Is(err, failing) {
 			t.Errorf("%v", err)
 		}
 	})

@@ -19,7 +19,7 @@ func TestPartsStopInReverse(t *testing.T) {
 		ctx, giveUp := context.WithCancel(context.Background())
 		defer giveUp()
 		var did []string
-		p := func(name string) part {
+		p := func(name string) start {
 			return func(*conf.Config) (func(), error) {
 				did = append(did, "+"+name)
 				stop := func() { did = append(did, "-"+name) }
@@ -34,7 +34,7 @@ func TestPartsStopInReverse(t *testing.T) {
 		}
 		a := &Appliance{}
 		nothing := func(*conf.Config) (func(), error) { return nil, nil }
-		err := a.startParts(ctx, []part{p("a"), p("b"), nothing, p("c")})
+		err := a.startParts(ctx, []start{p("a"), p("b"), nothing, p("c")})
 		if stopped := a.stop(); stopped != nil || (err == nil) != (fails == "") {
 			t.Errorf("%q fails: %v, and the stop with %v", fails, err, stopped)
 		}

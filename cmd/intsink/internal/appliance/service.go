@@ -38,7 +38,7 @@ func (a *Appliance) startNotifying(*conf.Config) (stop func(), err error) {
 	if !s.to.Enabled() {
 		return nil, nil
 	}
-	s.since, s.isReady, s.isPolled, s.state = time.Now(), a.source.Ready, a.source.Healthy, a.stateLine
+	s.since, s.isReady, s.isPolled, s.state = time.Now(), a.vitals.Ready, a.vitals.Healthy, a.stateLine
 	stopLooking := repeat(serviceEvery, s.look)
 	return func() {
 		stopLooking()

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/degraded"
-	"intsink/cmd/intsink/internal/observe"
+	"intsink/cmd/intsink/internal/vitals"
 	"intsink/conf"
 	"intsink/dpdk/ethdev"
 	"intsink/dpdk/mbuf"
@@ -34,8 +34,8 @@ type slot struct {
 	inner atomic.Pointer[device]
 	why   atomic.Pointer[string] // the slot is empty
 
-	mu     sync.Mutex           // held while a device goes
-	before observe.PortCounters // of devices that are gone
+	mu     sync.Mutex          // held while a device goes
+	before vitals.PortCounters // of devices that are gone
 	// Of a slot that is empty, for tendSlots only:
 	tried string // what the device looked like before the last attempt
 	waits bool   // the device may be there: the slot is filled when the other port of its link is
@@ -146,7 +146,7 @@ func (s *slot) stop()                          { s.device().stop() }
 func (s *slot) close()                         { s.device().close() }
 
 // counters are those of all devices that the slot has had: they never go back.
-func (s *slot) counters() (observe.PortCounters, error) {
+func (s *slot) counters() (vitals.PortCounters, error) {
 	s.mu.Lock()
 	before, d := s.before, s.device()
 	s.mu.Unlock()
@@ -159,16 +159,16 @@ func (s *slot) counters() (observe.PortCounters, error) {
 type noDevice struct{ device }
 
 // mac is one of those that no NIC has: ports for reports want one.
-func (noDevice) mac() (net.HardwareAddr, error)          { return net.HardwareAddr{2, 0, 0, 0, 0, 0}, nil }
-func (noDevice) queues() int                             { return 0 }
-func (noDevice) driver() string                          { return "none" }
-func (noDevice) counters() (observe.PortCounters, error) { return observe.PortCounters{}, nil }
-func (noDevice) look()                                   {}
-func (noDevice) impaired() string                        { return "" }
-func (noDevice) linkSpeed() int                          { return 0 }
-func (noDevice) flaps() uint64                           { return 0 }
-func (noDevice) stop()                                   {}
-func (noDevice) close()                                  {}
+func (noDevice) mac() (net.HardwareAddr, error)         { return net.HardwareAddr{2, 0, 0, 0, 0, 0}, nil }
+func (noDevice) queues() int                            { return 0 }
+func (noDevice) driver() string                         { return "none" }
+func (noDevice) counters() (vitals.PortCounters, error) { return vitals.PortCounters{}, nil }
+func (noDevice) look()                                  {}
+func (noDevice) impaired() string                       { return "" }
+func (noDevice) linkSpeed() int                         { return 0 }
+func (noDevice) flaps() uint64                          { return 0 }
+func (noDevice) stop()                                  {}
+func (noDevice) close()                                 {}
 
 // slotQueue is a queue of a slot: as of a link that is down while that is empty.
 type slotQueue interface {

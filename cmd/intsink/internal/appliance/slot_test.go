@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"intsink/cmd/intsink/internal/observe"
+	"intsink/cmd/intsink/internal/vitals"
 	"intsink/conf"
 )
 
@@ -23,8 +23,8 @@ func (p *plugged) queue(int) queue { return nil }
 func (p *plugged) Removed() bool   { return p.removed }
 func (p *plugged) settle() bool    { return !p.hangs }
 
-func (p *plugged) counters() (observe.PortCounters, error) {
-	return observe.PortCounters{RxPackets: 1, TxPackets: 2, RxBytes: 3, TxBytes: 4, RxMissed: 5, RxErrors: 6, TxErrors: 7, RxNoMbuf: 8}, nil
+func (p *plugged) counters() (vitals.PortCounters, error) {
+	return vitals.PortCounters{RxPackets: 1, TxPackets: 2, RxBytes: 3, TxBytes: 4, RxMissed: 5, RxErrors: 6, TxErrors: 7, RxNoMbuf: 8}, nil
 }
 
 // machineOf has devices that come and go.
@@ -167,7 +167,7 @@ func TestLetGo(t *testing.T) {
 	if filled := l.fill(func(*conf.Port) (device, error) { return d, nil }); fmt.Sprint(filled) != fmt.Sprint([]*slot{s}) || q.inner.Load() == nil {
 		t.Errorf("it is back: %v filled", filled)
 	}
-	if c, err := s.counters(); err != nil || fmt.Sprint(c) != fmt.Sprint(observe.PortCounters{RxPackets: 2, TxPackets: 4, RxBytes: 6, TxBytes: 8, RxMissed: 10, RxErrors: 12, TxErrors: 14, RxNoMbuf: 16}) {
+	if c, err := s.counters(); err != nil || fmt.Sprint(c) != fmt.Sprint(vitals.PortCounters{RxPackets: 2, TxPackets: 4, RxBytes: 6, TxBytes: 8, RxMissed: 10, RxErrors: 12, TxErrors: 14, RxNoMbuf: 16}) {
 		t.Errorf("of both devices: %+v, %v", c, err)
 	}
 }

@@ -175,7 +175,7 @@ func (a *Appliance) readingOf(t *trial) reading {
 }
 
 func (a *Appliance) reading() reading {
-	r := reading{now: time.Now(), stuck: a.source.Healthy()}
+	r := reading{now: time.Now(), stuck: a.vitals.Healthy()}
 	for _, w := range a.workers {
 		c := w.Snapshot()
 		r.gap = max(r.gap, time.Duration(c.Pace.RecentNs))

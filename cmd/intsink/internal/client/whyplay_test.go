@@ -69,7 +69,7 @@ func newPlayed(t *testing.T, change func(*event.Thresholds)) *played {
 	p.worker.Tick(playStart - 1e6)
 	in := flowapi.New([]*engine.Worker{p.worker}, p.now.Load)
 	mux := http.NewServeMux()
-	in.Register(mux)
+	in.RegisterShared(mux)
 	p.server = httptest.NewServer(mux)
 	t.Cleanup(p.server.Close)
 	return p

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/part"
 	"intsink/conf"
 )
 
@@ -28,24 +29,29 @@ type Diff struct {
 }
 
 // Register adds the routes.
-func (s *Server) Register(mux control.Mux) {
+func (s *Server) Register(mux part.Mux) {
 	mux.HandleFunc("GET /api/v1/config/history", func(w http.ResponseWriter, _ *http.Request) {
-		control.Answer(w, http.StatusOK, map[string]any{"items": s.Entries()})
+		part.Answer(w, http.StatusOK, map[string]any{"items": s.Entries()})
 	})
 	mux.HandleFunc("GET /api/v1/config/diff", s.diff)
 	for _, path := range []string{"/api/v1/config/history", "/api/v1/config/diff"} {
-		mux.HandleFunc(path, control.Only("GET", "GET, HEAD"))
+		mux.HandleFunc(path, part.Only("GET", "GET, HEAD"))
 	}
+}
+
+// Paths are what can be read.
+func (s *Server) Paths() []string {
+	return []string{"/api/v1/config/history", "/api/v1/config/diff?from={n}"}
 }
 
 // diff answers what changed from one entry to another, or to the configuration in force.
 func (s *Server) diff(w http.ResponseWriter, r *http.Request) {
 	d, status, err := s.compare(r)
 	if err != nil {
-		control.Answer(w, status, map[string]string{"error": err.Error()})
+		part.Answer(w, status, map[string]string{"error": err.Error()})
 		return
 	}
-	control.Answer(w, http.StatusOK, d)
+	part.Answer(w, http.StatusOK, d)
 }
 
 func (s *Server) compare(r *http.Request) (*Diff, int, error) {

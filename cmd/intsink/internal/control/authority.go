@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"intsink/cmd/internal/webguard"
+	"intsink/cmd/intsink/internal/part"
 	"intsink/conf"
 )
 
@@ -114,7 +115,7 @@ func (s *Server) guard(next http.Handler, profiles bool) http.Handler {
 // turnAway answers who has shown no right, and ends the connection.
 func turnAway(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Connection", "close")
-	answer(w, status, failure{Error: text})
+	part.Answer(w, status, failure{Error: text})
 }
 
 // isHealth tells whether r asks how the sink is, and not why: that names files, and who reloaded.

@@ -4,13 +4,13 @@
 package control
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"intsink/cmd/internal/webguard"
+	"intsink/cmd/intsink/internal/part"
 	"intsink/conf"
 )
 
@@ -40,25 +40,16 @@ type Server struct {
 	authorities authorities
 }
 
-// Mux is where routes are added: http.ServeMux, or what remembers them.
-type Mux interface {
-	Handle(pattern string, h http.Handler)
-	HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request))
-}
-
-// Endpoints are the paths below /api/v1/ that can be read.
-var Endpoints = []string{"config", "config/history", "config/diff?from={n}"}
-
 // Register adds the routes.
-func (s *Server) Register(mux Mux) {
+func (s *Server) Register(mux part.Mux) {
 	mux.HandleFunc("GET /api/v1/config", s.config)
 	mux.HandleFunc("POST /api/v1/reload", s.HandleUpTo(maxConfig, s.reload))
 	mux.HandleFunc("POST /api/v1/confirm", s.Handle(s.confirm))
 	mux.HandleFunc("POST /api/v1/upgrade", s.Handle(s.upgrade))
-	mux.HandleFunc("/api/v1/config", Only("GET", "GET, HEAD"))
-	mux.HandleFunc("/api/v1/reload", Only("POST", "POST"))
-	mux.HandleFunc("/api/v1/confirm", Only("POST", "POST"))
-	mux.HandleFunc("/api/v1/upgrade", Only("POST", "POST"))
+	mux.HandleFunc("/api/v1/config", part.Only("GET", "GET, HEAD"))
+	mux.HandleFunc("/api/v1/reload", part.Only("POST", "POST"))
+	mux.HandleFunc("/api/v1/confirm", part.Only("POST", "POST"))
+	mux.HandleFunc("/api/v1/upgrade", part.Only("POST", "POST"))
 }
 
 func (s *Server) reload(who string, r *http.Request) Outcome {
@@ -137,18 +128,10 @@ func (s *Server) upgrade(who string, r *http.Request) Outcome {
 	return Outcome{Result: WriteOK, Status: http.StatusOK, Body: result, Detail: q.detail()}
 }
 
-// Only answers requests with another method.
-func Only(method, allow string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Allow", allow)
-		answer(w, http.StatusMethodNotAllowed, failure{Error: fmt.Sprintf("only %s: %s", method, r.URL.Path)})
-	}
-}
-
 // config answers the configuration in force, all defaults written out.
 func (s *Server) config(w http.ResponseWriter, _ *http.Request) {
 	_, good := s.State.Last()
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writePatience))
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(part.Patience))
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	fmt.Fprintf(w, "# In force: generation %d, since %s, from %s (SHA-256 %s).\n\n", good.Generation, good.Time.Format(time.RFC3339), good.Config, good.SHA256)
 	w.Write(s.Sink.Config().DumpWithoutSecrets())
@@ -202,8 +185,7 @@ func (s *Server) HandleUpTo(bytes int64, do func(who string, r *http.Request) Ou
 			out.Stream(w, r)
 			return
 		}
-		c.SetWriteDeadline(time.Now().Add(writePatience))
-		answer(w, out.Status, out.Body)
+		part.Answer(w, out.Status, out.Body)
 	}
 }
 
@@ -211,20 +193,4 @@ func (s *Server) HandleUpTo(bytes int64, do func(who string, r *http.Request) Ou
 type failure struct {
 	Error string `json:"error"`
 	Field string `json:"field,omitempty"` // the field of the request that is wrong
-}
-
-// Answer writes body as JSON, and waits for at most writePatience until the client has read it.
-func Answer(w http.ResponseWriter, status int, body any) {
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writePatience))
-	answer(w, status, body)
-}
-
-// answer writes body as JSON, by the deadline that its caller has set.
-func answer(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	e.Encode(body) // an error means that the client is gone
 }

@@ -16,11 +16,11 @@ import (
 
 // Limits of requests that write.
 const (
-	maxBody       = 64 << 10
-	maxConfig     = 4 << 20          // bytes of a request with a configuration in it
-	writePatience = 10 * time.Second // how long a request may take to come, and each part of the answer to be read
-	writesPer     = time.Second / 20 // least time between two writes, on average
-	writesAtOnce  = 40
+	maxBody      = 64 << 10
+	maxConfig    = 4 << 20          // bytes of a request with a configuration in it
+	comePatience = 10 * time.Second // how long a request may take to come
+	writesPer    = time.Second / 20 // least time between two writes, on average
+	writesAtOnce = 40
 )
 
 // WriteResult is the outcome of a write.
@@ -57,7 +57,7 @@ type Writes struct {
 
 // NewWrites makes a Writes that logs to log.
 func NewWrites(log func() *slog.Logger) *Writes {
-	return &Writes{now: time.Now, log: log, come: writePatience}
+	return &Writes{now: time.Now, log: log, come: comePatience}
 }
 
 // Count returns how many writes had the result r.

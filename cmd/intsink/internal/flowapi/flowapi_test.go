@@ -103,7 +103,7 @@ func newAPIBed(t *testing.T, flowsOf ...[]int) *apiBed {
 	}
 	b.in = New(b.workers, func() int64 { return workertest.Now(b.workers...) })
 	mux := http.NewServeMux()
-	b.in.Register(mux)
+	b.in.RegisterShared(mux)
 	b.server = httptest.NewServer(mux)
 	t.Cleanup(b.server.Close)
 	return b

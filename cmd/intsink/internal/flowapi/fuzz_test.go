@@ -39,7 +39,7 @@ func FuzzQuery(f *testing.F) {
 	}()
 	f.Cleanup(func() { close(stop); <-ended })
 	mux := http.NewServeMux()
-	New([]*engine.Worker{w}, func() int64 { return workertest.Now(w) }).Register(mux)
+	New([]*engine.Worker{w}, func() int64 { return workertest.Now(w) }).RegisterShared(mux)
 	f.Fuzz(func(t *testing.T, path, query string) {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.URL = &url.URL{Path: "/api/v1/" + path, RawQuery: query}

@@ -10,10 +10,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"intsink/cmd/internal/problem"
-	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/part"
 	"intsink/engine"
 	"intsink/engine/aside/inspect"
 	"intsink/engine/series"
@@ -25,6 +26,7 @@ type API struct {
 	clock   func() int64
 	timeout time.Duration // of one request
 	turns   turns         // workers answer one request at a time
+	told    uint64        // of the episodes that ended, by EndedEpisodes
 
 	Problems func() []*problem.Problem               // of the sink and the network, of the last day; nil: nobody looks
 	Seen     func(node uint32) (time.Time, bool)     // when a node of the last day was seen last; nil: nobody looks
@@ -64,8 +66,8 @@ var Lists = []string{"flows", "paths", "queues", "links", "interfaces", "episode
 // Details are what there is one of, by its id.
 var Details = []string{"flows/{id}", "paths/{id}", "queues/{id}"}
 
-// Register adds the routes below /api/v1/.
-func (in *API) Register(mux control.Mux) {
+// RegisterShared adds the routes below /api/v1/.
+func (in *API) RegisterShared(mux part.Mux) {
 	lists := map[string]func(context.Context, *parameters) (any, error){
 		"flows": in.flows, "paths": in.paths, "queues": in.queues, "links": in.links, "interfaces": in.interfaces, "episodes": in.episodes,
 	}
@@ -84,6 +86,18 @@ func (in *API) Register(mux control.Mux) {
 	mux.HandleFunc("/api/v1/", in.handle(func(context.Context, *parameters) (any, error) {
 		return nil, apiError{http.StatusNotFound, "there is nothing here; GET /api/v1/ lists what there is"}
 	}))
+}
+
+// Paths are what can be read.
+func (in *API) Paths() []string {
+	all := []string{"/api/v1/incident"}
+	for _, name := range slices.Concat(Lists, Details) {
+		all = append(all, "/api/v1/"+name)
+	}
+	for _, name := range Histories {
+		all = append(all, "/api/v1/history/"+name)
+	}
+	return all
 }
 
 // readOnly answers every method but GET and HEAD.

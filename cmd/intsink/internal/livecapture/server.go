@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/part"
 	"intsink/conf"
 	"intsink/engine"
 	"intsink/engine/aside/capture"
@@ -63,9 +64,9 @@ func WorkersOf(all []*engine.Worker) (out []Worker) {
 }
 
 // Register adds the route.
-func (s *Server) Register(mux control.Mux) {
+func (s *Server) Register(mux part.Mux) {
 	mux.HandleFunc("POST /api/v1/capture", s.Control.Handle(s.begin))
-	mux.HandleFunc("/api/v1/capture", control.Only("POST", "POST"))
+	mux.HandleFunc("/api/v1/capture", part.Only("POST", "POST"))
 }
 
 // begin checks a request and streams its capture. It takes the right to write, since a capture

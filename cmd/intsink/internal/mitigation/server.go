@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/part"
 )
 
 // Server answers requests about the rules in Store.
@@ -24,27 +25,27 @@ type Server struct {
 }
 
 // Register adds the routes.
-func (s *Server) Register(mux control.Mux) {
-	mux.HandleFunc("GET /api/v1/mitigations", func(w http.ResponseWriter, _ *http.Request) { control.Answer(w, http.StatusOK, s.Store.List()) })
+func (s *Server) Register(mux part.Mux) {
+	mux.HandleFunc("GET /api/v1/mitigations", func(w http.ResponseWriter, _ *http.Request) { part.Answer(w, http.StatusOK, s.Store.List()) })
 	mux.HandleFunc("GET /api/v1/mitigations/{id}", s.one)
 	mux.HandleFunc("POST /api/v1/mitigations", s.Control.Handle(s.add))
 	mux.HandleFunc("DELETE /api/v1/mitigations/{id}", s.Control.Handle(s.remove))
 	mux.HandleFunc("POST /aggAttack", s.Control.Handle(s.startAttack))
 	mux.HandleFunc("DELETE /aggAttack", s.Control.Handle(s.stopAttack))
-	mux.HandleFunc("/api/v1/mitigations", control.Only("GET and POST", "GET, HEAD, POST"))
-	mux.HandleFunc("/api/v1/mitigations/{id}", control.Only("GET and DELETE", "GET, HEAD, DELETE"))
-	mux.HandleFunc("/aggAttack", control.Only("POST and DELETE", "POST, DELETE"))
+	mux.HandleFunc("/api/v1/mitigations", part.Only("GET and POST", "GET, HEAD, POST"))
+	mux.HandleFunc("/api/v1/mitigations/{id}", part.Only("GET and DELETE", "GET, HEAD, DELETE"))
+	mux.HandleFunc("/aggAttack", part.Only("POST and DELETE", "POST, DELETE"))
 }
 
 func (s *Server) one(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	for _, rule := range s.Store.List().Rules {
 		if strconv.FormatUint(rule.ID, 10) == id {
-			control.Answer(w, http.StatusOK, rule)
+			part.Answer(w, http.StatusOK, rule)
 			return
 		}
 	}
-	control.Answer(w, http.StatusNotFound, map[string]string{"error": noRule(id)})
+	part.Answer(w, http.StatusNotFound, map[string]string{"error": noRule(id)})
 }
 
 func noRule(id string) string {

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/problem"
-	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/part"
 	"intsink/conf"
 	"intsink/engine/aside/inspect"
 )
@@ -155,8 +155,14 @@ func Flag(cmd *cobra.Command, numeric *bool) {
 	cmd.Flags().BoolVarP(numeric, "numeric", "n", false, "numbers and addresses, not the names of the sink's configuration")
 }
 
-// Register adds GET /api/v1/names: those of the configuration that is in force.
-func Register(mux control.Mux, c func() *conf.Config) {
-	mux.HandleFunc("GET /api/v1/names", func(w http.ResponseWriter, _ *http.Request) { control.Answer(w, http.StatusOK, Of(&c().Names)) })
-	mux.HandleFunc("/api/v1/names", control.Only("GET", "GET, HEAD"))
+// Server answers GET /api/v1/names: those of the configuration that is in force.
+type Server struct{ Config func() *conf.Config }
+
+// RegisterShared adds the routes.
+func (s *Server) RegisterShared(mux part.Mux) {
+	mux.HandleFunc("GET /api/v1/names", func(w http.ResponseWriter, _ *http.Request) { part.Answer(w, http.StatusOK, Of(&s.Config().Names)) })
+	mux.HandleFunc("/api/v1/names", part.Only("GET", "GET, HEAD"))
 }
+
+// Paths are what can be read.
+func (s *Server) Paths() []string { return []string{"/api/v1/names"} }

@@ -10,54 +10,74 @@ import (
 	"strings"
 
 	"intsink/engine/histogram"
+	"intsink/engine/metric"
 )
 
-// exposition collects samples and writes them in Prometheus text format, all
+// exposition collects metrics and writes them in Prometheus text format, all
 // samples of a metric together behind what the metric is.
 type exposition struct {
-	samples map[string]*bytes.Buffer // by the metric's name
-	unknown []string                 // names that Metrics does not have
+	order  []*written
+	byName map[string]*written
+}
+
+// written is a metric as it is written.
+type written struct {
+	name, help string
+	histogram  bool
+	samples    bytes.Buffer
 }
 
 // escapeLabel escapes the three bytes that the format wants escaped.
 var escapeLabel = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-func newExposition() *exposition {
-	x := &exposition{samples: make(map[string]*bytes.Buffer, len(Metrics))}
-	for _, m := range Metrics {
-		x.samples[m.Name] = &bytes.Buffer{}
+func newExposition() *exposition { return &exposition{byName: map[string]*written{}} }
+
+// add takes the samples of metrics.
+func (x *exposition) add(all []metric.Bound) {
+	for _, m := range all {
+		w := x.byName[m.Name]
+		if w == nil {
+			w = &written{name: m.Name, help: m.Help}
+			x.byName[m.Name], x.order = w, append(x.order, w)
+		}
+		m.Samples(w)
 	}
-	return x
 }
 
-// add adds one sample. labels are alternately names, from the source code, and
+// kind is the metric's type: what counts is named _total, and some are histograms.
+func (m *written) kind() string {
+	switch {
+	case m.histogram:
+		return "histogram"
+	case strings.HasSuffix(m.name, "_total"):
+		return "counter"
+	}
+	return "gauge"
+}
+
+// Add implements metric.Samples. labels are alternately names, from the source code, and
 // values, from the configuration or closed lists.
-func (x *exposition) add(name string, value uint64, labels ...any) {
-	x.addText(name, strconv.FormatUint(value, 10), labels...)
+func (m *written) Add(value uint64, labels ...any) {
+	m.sample(m.name, strconv.FormatUint(value, 10), labels...)
 }
 
-// addSeconds adds a sample of so many nanoseconds, in seconds.
-func (x *exposition) addSeconds(name string, ns int64, labels ...any) {
-	x.addText(name, seconds(ns), labels...)
-}
+// Seconds implements metric.Samples.
+func (m *written) Seconds(ns int64, labels ...any) { m.sample(m.name, seconds(ns), labels...) }
 
-// addHistogram adds the samples of a histogram: classes[i] counts the values that are at most
-// bounds[i] and more than the bound before it; sum is the sum of all values.
-func (x *exposition) addHistogram(name string, bounds []int, classes []uint64, sum uint64, labels ...any) {
+// Sizes implements metric.Samples.
+func (m *written) Sizes(bounds []int, classes []uint64, sum uint64, labels ...any) {
 	labels = labels[:len(labels):len(labels)]
 	total := uint64(0)
 	for i, n := range classes {
 		total += n
-		x.addSample(name, name+"_bucket", strconv.FormatUint(total, 10), append(labels, "le", bounds[i])...)
+		m.sample(m.name+"_bucket", strconv.FormatUint(total, 10), append(labels, "le", bounds[i])...)
 	}
-	x.addSample(name, name+"_bucket", strconv.FormatUint(total, 10), append(labels, "le", "+Inf")...)
-	x.addSample(name, name+"_sum", strconv.FormatUint(sum, 10), labels...)
-	x.addSample(name, name+"_count", strconv.FormatUint(total, 10), labels...)
+	m.sample(m.name+"_bucket", strconv.FormatUint(total, 10), append(labels, "le", "+Inf")...)
+	m.sum(total, strconv.FormatUint(sum, 10), labels)
 }
 
-// addTimes adds the samples of a histogram of times, in seconds: of the classes from the
-// first one on; those before it are in it.
-func (x *exposition) addTimes(name string, h *histogram.Histogram, first int, labels ...any) {
+// Times implements metric.Samples.
+func (m *written) Times(h *histogram.Histogram, first int, labels ...any) {
 	labels = labels[:len(labels):len(labels)]
 	total := uint64(0)
 	for i, n := range h.Classes {
@@ -67,27 +87,25 @@ func (x *exposition) addTimes(name string, h *histogram.Histogram, first int, la
 			le = seconds(histogram.Bounds[i])
 		}
 		if i >= first {
-			x.addSample(name, name+"_bucket", strconv.FormatUint(total, 10), append(labels, "le", le)...)
+			m.sample(m.name+"_bucket", strconv.FormatUint(total, 10), append(labels, "le", le)...)
 		}
 	}
-	x.addSample(name, name+"_sum", seconds(int64(h.Sum)), labels...)
-	x.addSample(name, name+"_count", strconv.FormatUint(total, 10), labels...)
+	m.sum(total, seconds(int64(h.Sum)), labels)
+}
+
+// sum ends the samples of a histogram.
+func (m *written) sum(total uint64, sum string, labels []any) {
+	m.histogram = true
+	m.sample(m.name+"_sum", sum, labels...)
+	m.sample(m.name+"_count", strconv.FormatUint(total, 10), labels...)
 }
 
 // seconds is so many nanoseconds as the format writes them.
 func seconds(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'g', -1, 64) }
 
-func (x *exposition) addText(name, value string, labels ...any) {
-	x.addSample(name, name, value, labels...)
-}
-
-// addSample adds a sample of metric, which name is but for histograms.
-func (x *exposition) addSample(metric, name, value string, labels ...any) {
-	b := x.samples[metric]
-	if b == nil {
-		x.unknown = append(x.unknown, name)
-		return
-	}
+// sample adds a sample called name, which is the metric's own but for histograms.
+func (m *written) sample(name, value string, labels ...any) {
+	b := &m.samples
 	b.WriteString(name)
 	for i := 0; i < len(labels); i += 2 {
 		sep := byte(',')
@@ -103,15 +121,11 @@ func (x *exposition) addSample(metric, name, value string, labels ...any) {
 	fmt.Fprintf(b, " %s\n", value)
 }
 
-// writeTo writes every metric that has samples, in the order of Metrics. A sample of
-// a metric that is not in the list is an error.
+// writeTo writes every metric that has samples.
 func (x *exposition) writeTo(w io.Writer) error {
-	if len(x.unknown) > 0 {
-		return fmt.Errorf("%v: not in metriclist.go, so nobody would see it", x.unknown)
-	}
-	for _, m := range Metrics {
-		if b := x.samples[m.Name]; b.Len() > 0 {
-			if _, err := fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n%s", m.Name, m.Help, m.Name, m.Kind(), b); err != nil {
+	for _, m := range x.order {
+		if m.samples.Len() > 0 {
+			if _, err := fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n%s", m.name, m.help, m.name, m.kind(), m.samples.Bytes()); err != nil {
 				return err
 			}
 		}

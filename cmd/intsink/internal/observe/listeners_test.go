@@ -62,7 +62,7 @@ func certificate(t *testing.T) *conf.TLS {
 func TestAddressesChangeWhileServing(t *testing.T) {
 	a, b, taken := loopback.Address(t), loopback.Address(t), loopback.Address(t)
 	_, port, _ := net.SplitHostPort(b) // b moves to all addresses
-	files, of := certificate(t), source(polling(t))
+	files, of := certificate(t), source(polling(t)).Source
 	s := Serve(conf.HTTP{Listen: a}, of, nil)
 	defer s.Stop()
 	change := func(h conf.HTTP, wrong string) {
@@ -127,7 +127,7 @@ func TestAddressesChangeWhileServing(t *testing.T) {
 // TestTokensGuardFromTheFirstRequest: who connects while addresses are opened is answered by the configuration that has them.
 func TestTokensGuardFromTheFirstRequest(t *testing.T) {
 	var adopted atomic.Bool
-	of := source(polling(t))
+	of := source(polling(t)).Source
 	config := of.Config
 	of.Config = func() *conf.Config {
 		if !adopted.Load() {
@@ -157,7 +157,7 @@ func TestTokensGuardFromTheFirstRequest(t *testing.T) {
 // TestWhatCannotBeOpenedIsTriedAgain: an address that is taken, files of TLS that are missing, a folder of the
 // socket that is, and a host name: each is opened once it can be, and then it is degraded no more.
 func TestWhatCannotBeOpenedIsTriedAgain(t *testing.T) {
-	files, dir, of := certificate(t), filepath.Join(t.TempDir(), "run"), source(polling(t))
+	files, dir, of := certificate(t), filepath.Join(t.TempDir(), "run"), source(polling(t)).Source
 	certificatePath := files.Certificate
 	if err := os.Rename(certificatePath, certificatePath+".later"); err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func TestWhatCannotBeOpenedIsTriedAgain(t *testing.T) {
 
 // TestPagesGetNothing: a web page whose name leads here (DNS rebinding) gets nothing of what is listened on over TCP, profiles neither.
 func TestPagesGetNothing(t *testing.T) {
-	of, listen, pprof := source(polling(t)), loopback.Address(t), loopback.Address(t)
+	of, listen, pprof := source(polling(t)).Source, loopback.Address(t), loopback.Address(t)
 	s := Serve(conf.HTTP{Listen: listen, Pprof: pprof}, of, nil)
 	defer s.Stop()
 	for _, url := range []string{"http://" + listen + "/api/v1/status", "http://" + pprof + "/debug/pprof/cmdline"} {

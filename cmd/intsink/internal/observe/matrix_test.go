@@ -9,22 +9,15 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/flowapi"
-	"intsink/cmd/intsink/internal/livecapture"
-	"intsink/cmd/intsink/internal/mitigation"
-	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/openapi"
 	"intsink/conf"
-	"intsink/engine/aside/mitigate"
 )
 
 // changeable counts what is done to it.
@@ -50,28 +43,15 @@ func (c *changeable) Confirm(string, bool) (*control.Result, error) {
 func (c *changeable) Config() *conf.Config { return &c.config }
 
 // everything is a source with all routes that there are, and its sink.
-func everything(t *testing.T) (*Source, *changeable) {
+func everything(t *testing.T) (*sink, *changeable) {
 	t.Helper()
 	hash := func(secret string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(secret))) }
-	sink := &changeable{config: conf.Config{HTTP: conf.HTTP{LocalReads: true, Tokens: []conf.Token{
+	x := &changeable{config: conf.Config{HTTP: conf.HTTP{LocalReads: true, Tokens: []conf.Token{
 		{Name: "reader", SHA256: hash("r"), Role: conf.ReadRole}, {Name: "writer", SHA256: hash("w"), Role: conf.WriteRole},
 	}}}}
 	s := source(polling(t))
-	s.Control = &control.Server{Sink: sink, State: control.NewState("c.hcl", "abc", time.Unix(1000, 0)), Writes: control.NewWrites(slog.Default)}
-	none := func() int64 { return 0 }
-	s.Modes = modes()
-	s.Modes.Control = s.Control
-	s.Mitigation = &mitigation.Server{Store: mitigation.NewStore([]*mitigate.Aside{s.Workers[0].Mitigation}, nil, none, none), Control: s.Control}
-	s.Capture = &livecapture.Server{Config: sink.Config, Clock: none, Control: s.Control}
-	s.api = flowapi.New(s.Workers, s.Clock)
-	s.Network, s.History = network.New(), &confighistory.Server{History: confighistory.Open("", slog.Default), Control: s.Control}
-	registers := reflect.TypeFor[interface{ Register(control.Mux) }]()
-	for v, i := reflect.ValueOf(s).Elem(), 0; i < v.NumField(); i++ {
-		if v.Type().Field(i).Type.Implements(registers) && v.Field(i).IsNil() {
-			t.Fatalf("the source of this test has no %s, whose routes would not be tried", v.Type().Field(i).Name)
-		}
-	}
-	return s, sink
+	s.control(t, &control.Server{Sink: x, State: control.NewState("c.hcl", "abc", time.Unix(1000, 0)), Writes: control.NewWrites(slog.Default)})
+	return s, x
 }
 
 // TestRoutesAreDescribed: the OpenAPI document has each route of /api/v1, and no others.
@@ -121,7 +101,7 @@ func requestOf(pattern string) (method, path string) {
 // TestRoutesAndRights: each route that the router has, with each method, for each right that somebody may have: who has none
 // is let in nowhere but for health, who may read changes nothing, and no method finds a way around.
 func TestRoutesAndRights(t *testing.T) {
-	s, sink := everything(t)
+	s, x := everything(t)
 	router, handler := s.routes(), s.handler()
 	writes := map[string][]string{} // path: methods that change something
 	paths := []string{"/readyz?verbose", "/nowhere"}
@@ -148,14 +128,14 @@ func TestRoutesAndRights(t *testing.T) {
 		{"this machine, a token that writes", "127.0.0.1:5", "Bearer w", true, true},
 		{"another, nothing", "192.0.2.1:5", "", false, false},
 		{"another, a wrong token", "", "Bearer x", false, false},
-		{"another, the hash of a token", "", "Bearer " + sink.config.HTTP.Tokens[1].SHA256, false, false},
+		{"another, the hash of a token", "", "Bearer " + x.config.HTTP.Tokens[1].SHA256, false, false},
 		{"another, another scheme", "", "Basic w", false, false},
 		{"another, a token that reads", "192.0.2.2:5", "Bearer r", true, false},
 		{"another, a token that writes", "192.0.2.3:5", "bearer w", true, true},
 	} {
 		for n, path := range paths {
 			for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "QUERY"} {
-				sink.done = 0
+				x.done = 0
 				r := httptest.NewRequestWithContext(gone, method, path, strings.NewReader("x")) // no request that does anything
 				if r.RemoteAddr = who.from; who.from == "" {                                    // of many machines: their number is not what is tried here
 					r.RemoteAddr = fmt.Sprintf("[2001:db8:%x:%x::1]:5", i, n)
@@ -172,7 +152,7 @@ func TestRoutesAndRights(t *testing.T) {
 				if want := health || who.reads && (!change || who.writes); in != want && !(limited && who.reads) {
 					t.Errorf("%s: %s %s: %d, to be let in: %v", who.name, method, path, w.Code, want)
 				}
-				if sink.done != 0 {
+				if x.done != 0 {
 					t.Errorf("%s: %s %s changes something", who.name, method, path)
 				}
 			}

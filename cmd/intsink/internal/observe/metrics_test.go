@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/cmd/intsink/internal/vitals"
 	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
 	"intsink/dpdk/ring"
@@ -22,91 +21,22 @@ import (
 	"intsink/engine/burst"
 	"intsink/engine/enginetest/workertest"
 	"intsink/engine/histogram"
+	"intsink/engine/metric"
 	"intsink/engine/reporting"
 	"intsink/exporters/port"
 	"intsink/exporters/udp"
 )
 
-// TestMetricsAreDocumented: the list here and the table in the documents say
-// the same.
-func TestMetricsAreDocumented(t *testing.T) {
-	doc, err := os.ReadFile("../../../../docs/metrics.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	row := regexp.MustCompile("(?m)^\\| `(intsink_\\w+)(?:\\{[a-z0-9,]*\\})?` \\| (.*) \\|$")
-	documented := map[string]string{}
-	for _, m := range row.FindAllStringSubmatch(string(doc), -1) {
-		documented[m[1]] = strings.ReplaceAll(m[2], "`", "")
-	}
-	for _, m := range Metrics {
-		if documented[m.Name] != m.Help {
-			t.Errorf("docs/metrics.md says of %s %q, want %q", m.Name, documented[m.Name], m.Help)
-		}
-		delete(documented, m.Name)
-	}
-	for name := range documented {
-		t.Errorf("docs/metrics.md has %s, which there is not", name)
-	}
-}
-
 // TestLabelsAreEscaped: whatever the configuration names things.
 func TestLabelsAreEscaped(t *testing.T) {
 	x := newExposition()
-	x.add("intsink_flows", 7, "worker", "a\"b\\c\nd\x01ü", "other", 1)
+	x.add([]metric.Bound{{Name: "intsink_flows", Samples: func(to metric.Samples) { to.Add(7, "worker", "a\"b\\c\nd\x01ü", "other", 1) }}})
 	var b bytes.Buffer
 	if err := x.writeTo(&b); err != nil {
 		t.Fatal(err)
 	}
 	if p := observetest.Parse(t, b.String()); len(p.Series) != 1 {
 		t.Errorf("%s", b.String())
-	}
-}
-
-// TestSentIsNeverMoreThanSealed: the exporter is ahead of what a worker has
-// published.
-func TestSentIsNeverMoreThanSealed(t *testing.T) {
-	e := udp.New(udp.Config{})
-	s := &Source{Collectors: func() []Collector { return []Collector{{Name: "primary", Exporter: e}} }}
-	e.Packets.Store(10)
-	sealed := func(n uint64) []engine.Counters {
-		return []engine.Counters{{Counters: reporting.Counters{Collectors: []reporting.CollectorCounters{{Name: "other", Packets: 3}, {Name: "primary", Packets: n}}}}}
-	}
-	for published, want := range map[uint64]float64{7: 7, 10: 10, 12: 10} {
-		x := newExposition()
-		s.addCollectors(x, sealed(published), s.exported())
-		var b bytes.Buffer
-		if err := x.writeTo(&b); err != nil {
-			t.Fatal(err)
-		}
-		p := observetest.Parse(t, b.String())
-		if got := p.Series[`intsink_report_packets_sent_total{collector="primary"}`]; got != want {
-			t.Errorf("%d sealed: %v sent, want %v", published, got, want)
-		}
-	}
-}
-
-func TestHealthBeforeTheFirstPoll(t *testing.T) {
-	w := workertest.New(t, nil)
-	const start = 1_700_000_000_000_000_000
-	s := &Source{Workers: []*engine.Worker{w}, Clock: func() int64 { return start }}
-	if err := s.healthy(); err == nil || err.Error() != "worker w0 has not polled yet" {
-		t.Errorf("%v", err)
-	}
-	w.Tick(start)
-	if err := s.healthy(); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestUnlistedMetricFails: a sample whose metric is not in the list is an error.
-func TestUnlistedMetricFails(t *testing.T) {
-	x := newExposition()
-	x.add("intsink_flows", 1, "worker", "w0")
-	x.add("intsink_unlisted_total", 1)
-	var b bytes.Buffer
-	if err := x.writeTo(&b); err == nil || !strings.Contains(err.Error(), "intsink_unlisted_total") || b.Len() > 0 {
-		t.Errorf("%v, %q", err, b.String())
 	}
 }
 
@@ -122,8 +52,11 @@ func (d device) LinkDown() string {
 
 func (d device) LinkChanges() uint64 { return 10 }
 
-func (device) Counters() (PortCounters, error) {
-	return PortCounters{1, 2, 3, 4, 5, 6, 7, 8, 9, map[string]uint64{"headers": 11}}, nil
+func (device) Counters() (vitals.PortCounters, error) {
+	return vitals.PortCounters{
+		RxPackets: 1, TxPackets: 2, RxBytes: 3, TxBytes: 4, RxMissed: 5, RxErrors: 6, TxErrors: 7, RxNoMbuf: 8, RxTruncated: 9,
+		RxUncut: map[string]uint64{"headers": 11},
+	}, nil
 }
 
 type pool struct{}
@@ -164,28 +97,28 @@ func modes() *failopen.Server {
 	return &failopen.Server{Controller: m}
 }
 
-// TestEveryMetricIsWritten, and each is in the list.
+// TestEveryMetricIsWritten: /metrics has what docs/metrics.md has, and says the same of it.
 func TestEveryMetricIsWritten(t *testing.T) {
 	w := workertest.New(t, func(c *engine.WorkerConfig) {
 		c.Links, c.Outlets = []burst.Link{{Name: "edge"}}, []reporting.Outlet{{Ring: ring.New(2)}}
 		c.Rules = &engine.Rules{Collectors: []reporting.Collector{{Name: "primary", MaxPayload: 1000}}}
 		c.Recorder, c.Clock = recorder.LeastMemory, func() int64 { return 1000 }
 	})
-	s := &Source{
-		Version: "test", Clock: func() int64 { return 2.5e9 + 1000 }, Control: controlled(t), Modes: modes(), Workers: []*engine.Worker{w}, Links: []string{"edge"}, Mbufs: pool{}, ReportPools: []Pool{pool{}},
-		Config:    func() *conf.Config { return &conf.Config{Flows: conf.Flows{Capacity: 1024}} },
-		WallClock: func() int64 { return -37_500e6 },
-		Collectors: func() []Collector {
-			return []Collector{{"primary", udp.New(udp.Config{}), gateway{}, []Ring{ring.New(8)}}, {"kernel", udp.New(udp.Config{}), nil, nil}}
-		},
-		Ports:       []Port{{Name: "network", Device: device{}}},
-		ReportPorts: []ReportPort{{"telemetry", port.New(port.MAC{})}},
+	s := source(w)
+	s.control(t, controlled(t))
+	v := s.vitals
+	v.Clock, v.WallClock = func() int64 { return 2.5e9 + 1000 }, func() int64 { return -37_500e6 }
+	v.Links, v.ReportPools = []string{"edge"}, []vitals.Pool{pool{}}
+	v.Collectors = func() []vitals.Collector {
+		return []vitals.Collector{{Name: "primary", Exporter: udp.New(udp.Config{}), Gateway: gateway{}, Rings: []vitals.Ring{ring.New(8)}}, {Name: "kernel", Exporter: udp.New(udp.Config{})}}
 	}
-	s.Degraded = degraded.New(func() time.Time { return time.Unix(1000, 0) }, slog.Default)
-	s.Degraded.Set("http", "pprof", errors.New("taken"))
-	s.Hooks = webhook.New(func() webhook.Sink { return webhook.Sink{} }, s.Degraded, slog.Default)
-	s.Hooks.Configure([]conf.Notify{{Name: "ops"}})
-	defer s.Hooks.Stop()
+	v.Ports, v.ReportPorts = []vitals.Port{{Name: "network", Device: device{}}}, []vitals.ReportPort{{Name: "telemetry", Port: port.New(port.MAC{})}}
+	v.Degraded = degraded.New(func() time.Time { return time.Unix(1000, 0) }, slog.Default)
+	v.Degraded.Set("http", "pprof", errors.New("taken"))
+	hooks := webhook.New(func() webhook.Sink { return webhook.Sink{} }, v.Degraded, slog.Default)
+	hooks.Configure([]conf.Notify{{Name: "ops"}})
+	defer hooks.Stop()
+	s.Parts = append(s.Parts, hooks)
 	var b bytes.Buffer
 	if err := s.writeMetrics(&b); err != nil {
 		t.Fatal(err)
@@ -194,9 +127,15 @@ func TestEveryMetricIsWritten(t *testing.T) {
 	if one, since := p.Series[`intsink_degraded{part="http",name="pprof"}`], p.Series[`intsink_degraded_since_timestamp_seconds{part="http",name="pprof"}`]; one != 1 || since != 1000 {
 		t.Errorf("degraded %v since %v", one, since)
 	}
-	for _, m := range Metrics {
-		if p.Kind[m.Name] != m.Kind() || p.Help[m.Name] != m.Help {
-			t.Errorf("%s is not there, or not as it should be: %q %q", m.Name, p.Kind[m.Name], p.Help[m.Name])
+	documented := observetest.Documented(t, "../../../..")
+	for name, help := range documented {
+		if p.Help[name] != help || strings.HasSuffix(name, "_total") != (p.Kind[name] == "counter") {
+			t.Errorf("docs/metrics.md says of %s %q; it is a %s: %q", name, help, p.Kind[name], p.Help[name])
+		}
+	}
+	for name, help := range p.Help {
+		if _, is := documented[name]; strings.HasPrefix(name, "intsink_") && !is {
+			t.Errorf("docs/metrics.md lacks %s: %s", name, help)
 		}
 	}
 	if reach := p.Series[`intsink_recorder_reach_seconds{worker="w0"}`]; reach != 2.5 {
@@ -234,19 +173,20 @@ func TestEveryMetricIsWritten(t *testing.T) {
 	}
 }
 
-// TestTimes: buckets are in seconds and add up, the first ones may be one; gaps that are not
-// told apart are in it.
+// TestTimes: buckets are in seconds and add up, the first ones may be one.
 func TestTimes(t *testing.T) {
-	var p engine.Pace
-	p.Polls, p.TotalNs = [2]uint64{90, 10}, 5e9
-	p.Gaps.Observe(100e3)
-	p.Gaps.Observe(3e6)
-	p.Gaps.Observe(20e9)
-	var h histogram.Histogram
+	var gaps, h histogram.Histogram
+	gaps.Classes[0] = 97
+	gaps.Observe(100e3)
+	gaps.Observe(3e6)
+	gaps.Observe(20e9)
+	gaps.Sum = 5e9
 	h.Observe(1500)
 	x := newExposition()
-	x.addTimes("intsink_poll_gap_seconds", pollGaps(&p), shortestGap, "worker", "w0")
-	x.addTimes("intsink_hop_latency_seconds", &h, 0)
+	x.add([]metric.Bound{
+		{Name: "intsink_poll_gap_seconds", Samples: func(to metric.Samples) { to.Times(&gaps, 6, "worker", "w0") }},
+		{Name: "intsink_hop_latency_seconds", Samples: func(to metric.Samples) { to.Times(&h, 0) }},
+	})
 	var b bytes.Buffer
 	if err := x.writeTo(&b); err != nil {
 		t.Fatal(err)

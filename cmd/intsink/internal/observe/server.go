@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -16,19 +17,11 @@ import (
 
 	"golang.org/x/net/netutil"
 
-	"intsink/cmd/internal/problem"
-	"intsink/cmd/internal/ui"
 	"intsink/cmd/internal/webguard"
-	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/flowapi"
-	"intsink/cmd/intsink/internal/incident"
-	"intsink/cmd/intsink/internal/names"
-	"intsink/cmd/intsink/internal/network"
-	"intsink/cmd/intsink/internal/openapi"
+	"intsink/cmd/intsink/internal/part"
 	"intsink/cmd/intsink/internal/sharing"
 	"intsink/conf"
-	"intsink/engine/series"
 )
 
 // Limits on connections and time that clients can hold.
@@ -92,13 +85,13 @@ type router struct {
 
 func newRouter() *router { return &router{ServeMux: http.NewServeMux()} }
 
-// Handle implements control.Mux.
+// Handle implements part.Mux.
 func (m *router) Handle(pattern string, h http.Handler) {
 	m.patterns = append(m.patterns, pattern)
 	m.ServeMux.Handle(pattern, h)
 }
 
-// HandleFunc implements control.Mux.
+// HandleFunc implements part.Mux.
 func (m *router) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request)) {
 	m.Handle(pattern, http.HandlerFunc(h))
 }
@@ -112,38 +105,24 @@ func (s *Source) handler() http.Handler {
 	return s.Control.Guard(mux)
 }
 
-// incident is an incident for people, with the names that are in force.
-func (s *Source) incident(x *flowapi.Incident, format string) string {
-	return incident.Page(x, format, names.Of(&s.Config().Names))
-}
-
-// makeAPI makes what answers with what the workers know.
-func (s *Source) makeAPI() {
-	if s.Counts == nil {
-		s.Counts = series.NewCounts()
-	}
-	s.api = flowapi.New(s.Workers, s.Clock)
-	s.api.Wall, s.api.Counts, s.api.Page = s.WallClock, s.Counts, s.incident
-	s.api.Problems, s.api.Seen, s.api.Changes, s.api.Silent = s.Problems.All, s.Network.Seen, s.Network.EachChange, s.Network.EachSilent
-	if s.Capture != nil {
-		s.api.Recorded = s.Capture.Recorded
-	}
-}
-
 // routes are all of handler's, with nobody before them.
 func (s *Source) routes() *router {
-	if s.Live == nil {
-		s.Live = NewLive(s.Workers)
+	mux, questions := newRouter(), newRouter()
+	questions.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		if err := s.writeMetrics(w); err != nil {
+			slog.Error("metrics", "err", err)
+		}
+	})
+	for _, p := range s.Parts {
+		if p, ok := p.(part.Shared); ok {
+			p.RegisterShared(questions)
+		}
+		if p, ok := p.(part.Routes); ok {
+			p.Register(mux)
+		}
 	}
-	if s.Problems == nil {
-		s.Problems = problem.New(slog.Default, nil)
-	}
-	if s.Network == nil {
-		s.Network = network.New()
-	}
-	s.makeAPI()
-	mux, questions := newRouter(), s.questions()
-	mux.patterns = questions.patterns
+	mux.patterns = append(mux.patterns, questions.patterns...)
 	shared := sharing.New(questions, func(r *http.Request) string { // those on the socket come before all others, and wait for none
 		if control.From(r) == "" {
 			return "socket "
@@ -152,58 +131,39 @@ func (s *Source) routes() *router {
 	})
 	mux.Handle("GET /metrics", shared)
 	mux.Handle("/api/v1/", shared)
-	mux.HandleFunc("GET /api/v1/{$}", index)
-	mux.HandleFunc("GET /api/v1/openapi.json", openapi.ServeHTTP)
-	mux.HandleFunc("/api/v1/openapi.json", control.Only("GET", "GET, HEAD"))
-	mux.HandleFunc("/api/", noVersion)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.healthy()) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Has("verbose") {
-			s.verbose(w)
-			return
-		}
-		answer(w, s.ready())
+	mux.HandleFunc("GET /api/v1/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		part.Answer(w, http.StatusOK, map[string][]string{"endpoints": s.index()})
 	})
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, endpoints) })
-	mux.HandleFunc("GET /api/v1/events", s.events)
-	mux.HandleFunc("HEAD /api/v1/events", control.Only("GET", "GET")) // which would hold a stream that says nothing
-	mux.Handle("GET /ui/", ui.Handler("/ui/"))
-	mux.Handle("GET /api/v1/problems", s.Problems)
-	mux.HandleFunc("/api/v1/problems", control.Only("GET", "GET, HEAD"))
-	s.Network.Register(mux)
-	if s.Control == nil {
-		return mux
-	}
-	s.Control.Register(mux)
-	if s.History == nil {
-		s.History = &confighistory.Server{History: confighistory.Open("", slog.Default), Control: s.Control}
-	}
-	s.History.Register(mux)
-	if s.Mitigation != nil {
-		s.Mitigation.Register(mux)
-	}
-	if s.Modes != nil {
-		s.Modes.Register(mux)
-	}
-	if s.Capture != nil {
-		s.Capture.Register(mux)
-	}
+	mux.HandleFunc("/api/", noVersion)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, strings.Join(s.index(), "\n"))
+	})
 	return mux
 }
 
-// questions answers what clients ask again and again.
-func (s *Source) questions() *router {
-	mux := newRouter()
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		if err := s.writeMetrics(w); err != nil {
-			slog.Error("metrics", "err", err)
+// index is what can be read.
+func (s *Source) index() []string {
+	all := []string{"/metrics"}
+	for _, p := range s.Parts {
+		if p, ok := p.(part.Paths); ok {
+			all = append(all, p.Paths()...)
 		}
-	})
-	s.api.Register(mux)
-	names.Register(mux, s.Config)
-	mux.HandleFunc("GET /api/v1/status", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.status()) })
-	return mux
+	}
+	return all
+}
+
+// writeMetrics writes the metrics of all parts, and of the process.
+func (s *Source) writeMetrics(w io.Writer) error {
+	x := newExposition()
+	for _, p := range s.Parts {
+		if p, ok := p.(part.Metrics); ok {
+			x.add(p.Metrics())
+		}
+	}
+	if err := x.writeTo(w); err != nil {
+		return err
+	}
+	return s.process.write(w, time.Now(), readProcess)
 }
 
 // profiles serves Go's profiles on a listener of their own: they cost time, and show insides of
@@ -218,23 +178,7 @@ func profiles() http.Handler {
 	return mux
 }
 
-// endpoints is what / answers.
-var endpoints = "/ui/\n/metrics\n/healthz\n/readyz\n/readyz?verbose\n/api/v1/status\n/api/v1/events\n/api/v1/problems\n/api/v1/names\n/api/v1/incident\n/api/v1/openapi.json\n/api/v1/nodes\n/api/v1/nodes/{id}\n/api/v1/changes\n/api/v1/" + strings.Join(control.Endpoints, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Lists, "\n/api/v1/") + "\n/api/v1/" + strings.Join(flowapi.Details, "\n/api/v1/") + "\n/api/v1/history/" + strings.Join(flowapi.Histories, "\n/api/v1/history/") + "\n/api/v1/mitigations\n/api/v1/mitigations/{id}\n/api/v1/mode\n"
-
-// index is GET /api/v1/.
-func index(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string][]string{"endpoints": strings.Fields(endpoints)})
-}
-
 // noVersion answers below /api what is not of a version that there is.
 func noVersion(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusNotFound, map[string]string{"error": "there is version 1 only; GET /api/v1/ lists what there is"})
-}
-
-func answer(w http.ResponseWriter, err error) {
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-		return
-	}
-	fmt.Fprintln(w, "ok")
+	part.Answer(w, http.StatusNotFound, map[string]string{"error": "there is version 1 only; GET /api/v1/ lists what there is"})
 }

@@ -3,14 +3,28 @@ package observe
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"intsink/cmd/internal/problem"
+	"intsink/cmd/internal/ui"
+	"intsink/cmd/intsink/internal/confighistory"
+	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/events"
+	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
+	"intsink/cmd/intsink/internal/names"
+	"intsink/cmd/intsink/internal/network"
+	"intsink/cmd/intsink/internal/openapi"
+	"intsink/cmd/intsink/internal/part"
+	"intsink/cmd/intsink/internal/vitals"
 	"intsink/conf"
 	"intsink/engine"
 	"intsink/engine/aside/mitigate"
@@ -20,11 +34,7 @@ import (
 // TestRootNamesTheEndpoints, and each of them but those with a parameter answers.
 func TestRootNamesTheEndpoints(t *testing.T) {
 	s := source(polling(t))
-	s.Control = controlled(t)
-	none := func() int64 { return 0 }
-	s.Modes = modes()
-	s.Modes.Control = s.Control
-	s.Mitigation = &mitigation.Server{Store: mitigation.NewStore([]*mitigate.Aside{s.Workers[0].Mitigation}, nil, none, none), Control: s.Control}
+	s.control(t, controlled(t))
 	h := s.handler()
 	get := func(path string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
@@ -55,7 +65,7 @@ func TestRootNamesTheEndpoints(t *testing.T) {
 // TestIdleClientsAreLeft: the server closes connections without a request, and of clients that do
 // not read; profiles take as long as they are asked to.
 func TestIdleClientsAreLeft(t *testing.T) {
-	s := &Servers{source: source()}
+	s := &Servers{source: source().Source}
 	for name, write := range map[string]time.Duration{"http.listen": 30 * time.Second, "http.pprof": 0} {
 		o, err := s.start(place{name: name, address: "127.0.0.1:0"})
 		if err != nil {
@@ -139,21 +149,58 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// source is an appliance of these workers, without links, collectors and ports.
-func source(workers ...*engine.Worker) *Source {
-	config := &conf.Config{Node: conf.Node{ID: 3}, DPDK: conf.DPDK{Lcores: []int{1}}, Flows: conf.Flows{Capacity: 1024}}
-	return &Source{
-		Version: "test", Config: func() *conf.Config { return config }, Clock: func() int64 { return workertest.Now(workers...) },
-		Stopping: func() bool { return false }, Workers: workers, Mbufs: mbufs{},
-		Collectors: func() []Collector { return nil },
+// TestProfilesAreApart: the endpoint of metrics and API has none.
+func TestProfilesAreApart(t *testing.T) {
+	for name, c := range map[string]struct {
+		h    http.Handler
+		want int
+	}{"endpoint": {source().handler(), 404}, "profiles": {profiles(), 200}} {
+		t.Run(name, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			c.h.ServeHTTP(w, httptest.NewRequest("GET", "/debug/pprof/cmdline", nil))
+			if w.Code != c.want {
+				t.Errorf("%s: %d, want %d", name, w.Code, c.want)
+			}
+		})
 	}
 }
 
-// mbufs is a pool of packets with 7 of 100 mbufs in use.
-type mbufs struct{}
+// sink is what the tests serve.
+type sink struct {
+	*Source
+	vitals *vitals.Server
+}
 
-func (mbufs) InUse() int { return 7 }
-func (mbufs) Size() int  { return 100 }
+// source serves these workers, without links, collectors and ports: vitals, events and what the workers answer.
+func source(workers ...*engine.Worker) *sink {
+	config := &conf.Config{Node: conf.Node{ID: 3}, DPDK: conf.DPDK{Lcores: []int{1}}, Flows: conf.Flows{Capacity: 1024}}
+	clock := func() int64 { return workertest.Now(workers...) }
+	s := &sink{vitals: &vitals.Server{
+		Version: "test", Config: func() *conf.Config { return config }, Clock: clock,
+		Stopping: func() bool { return false }, Workers: workers, Mbufs: pool{},
+		Collectors: func() []vitals.Collector { return nil },
+	}}
+	s.Source = &Source{Config: func() *conf.Config { return config }, Parts: []any{
+		part.Page{Pattern: "GET /ui/", Path: "/ui/", Handler: ui.Handler("/ui/")},
+		s.vitals, &events.Server{Live: events.NewLive(workers)}, vitals.Problems{List: problem.New(slog.Default, nil)},
+		&names.Server{Config: func() *conf.Config { return config }}, flowapi.New(workers, clock), openapi.Server{}, network.New(),
+	}}
+	return s
+}
+
+// control lets c decide who may what, and adds the parts that change something.
+func (s *sink) control(t *testing.T, c *control.Server) {
+	t.Helper()
+	none := func() int64 { return 0 }
+	m := modes()
+	m.Control = c
+	s.Control, s.vitals.Fills = c, []vitals.Fill{c, m}
+	s.Parts = append(s.Parts, c,
+		&confighistory.Server{History: confighistory.Open("", slog.Default), Control: c},
+		&mitigation.Server{Store: mitigation.NewStore([]*mitigate.Aside{s.vitals.Workers[0].Mitigation}, nil, none, none), Control: c},
+		m,
+		&livecapture.Server{Config: c.Sink.Config, Clock: none, Control: c})
+}
 
 // polling is a worker without links that answers questions until the test ends.
 func polling(t *testing.T) *engine.Worker {

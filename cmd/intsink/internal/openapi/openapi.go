@@ -9,6 +9,8 @@ package openapi
 import (
 	_ "embed"
 	"net/http"
+
+	"intsink/cmd/intsink/internal/part"
 )
 
 // Document is the document.
@@ -16,8 +18,17 @@ import (
 //go:embed openapi.json
 var Document []byte
 
-// ServeHTTP answers GET /api/v1/openapi.json.
-func ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Write(Document) // fails where nobody listens any more
+// Server answers GET /api/v1/openapi.json.
+type Server struct{}
+
+// Register adds the routes.
+func (Server) Register(mux part.Mux) {
+	mux.HandleFunc("GET /api/v1/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.Write(Document) // fails where nobody listens any more
+	})
+	mux.HandleFunc("/api/v1/openapi.json", part.Only("GET", "GET, HEAD"))
 }
+
+// Paths are what can be read.
+func (Server) Paths() []string { return []string{"/api/v1/openapi.json"} }

@@ -146,6 +146,21 @@ type Mode struct {
 	Switch   *Switch   `json:"switch"`   // null: no bypass { command }
 }
 
+// Text says which mode is in force, and what the bypass switch is at.
+func (m *Mode) Text() string {
+	text := m.Mode
+	if m.Why != "" {
+		text += ", " + m.Why
+	}
+	if m.Switch != nil {
+		text += "; bypass switch: " + m.Switch.State
+		if m.Switch.Error != "" {
+			text += ", its command failed: " + m.Switch.Error
+		}
+	}
+	return text
+}
+
 // Switch is the bypass switch, as far as its command told.
 type Switch struct {
 	State string `json:"state"`           // "inline", "bypass", "unknown"

@@ -13,6 +13,7 @@ import (
 	"intsink/cmd/internal/degraded"
 	"intsink/cmd/internal/problem"
 	"intsink/conf"
+	"intsink/engine/metric"
 )
 
 // part is what a hook that fails is called among what is degraded.
@@ -102,13 +103,22 @@ func (h *Hooks) Tell(c problem.Change) {
 	}
 }
 
-// Count returns how many changes had each result, by the name of the hook.
-func (h *Hooks) Count(yield func(name string, r Result, n uint64)) {
+// Metrics implements part.Metrics.
+func (h *Hooks) Metrics() []metric.Bound { return metric.Bind(metrics, h) }
+
+var metrics = []metric.Of[Hooks]{
+	{Name: "intsink_notify_total", Help: "begins and ends of problems that a webhook was to tell, by result: sent, failed (given up), dropped (no room), replaced (it went on before it was sent)", Samples: func(h *Hooks, to metric.Samples) {
+		h.count(func(name string, r Result, n uint64) { to.Add(n, "name", name, "result", r) })
+	}},
+}
+
+// count tells how many changes had each result, by the name of the hook.
+func (h *Hooks) count(tell func(name string, r Result, n uint64)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, k := range h.hooks {
 		for r := range numResults {
-			yield(k.conf.Name, r, k.counts[r].Load())
+			tell(k.conf.Name, r, k.counts[r].Load())
 		}
 	}
 }

@@ -106,7 +106,7 @@ func TestNothingWaits(t *testing.T) {
 		<-got
 	}
 	n := map[string]uint64{}
-	h.Count(func(name string, r Result, count uint64) { n[name+" "+r.String()] = count })
+	h.count(func(name string, r Result, count uint64) { n[name+" "+r.String()] = count })
 	if n["hangs dropped"] < 2*room-1 || n["hangs sent"] != 0 || n["good dropped"] != 0 {
 		t.Errorf("%v", n)
 	}
@@ -118,7 +118,7 @@ func TestNothingWaits(t *testing.T) {
 	h.Stop()
 	h.Tell(change(problem.Begin, "up"))
 	h.Configure([]conf.Notify{{Name: "hangs", URL: good.URL, Timeout: time.Minute}})
-	h.Count(func(_ string, r Result, count uint64) {
+	h.count(func(_ string, r Result, count uint64) {
 		if r == Dropped && count < 2*room-1 {
 			t.Errorf("counts begin anew: %d", count)
 		}

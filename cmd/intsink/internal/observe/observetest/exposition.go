@@ -4,6 +4,8 @@
 package observetest
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -73,4 +75,21 @@ func Parse(t testing.TB, text string) Exposition {
 		p.Series[m[1]+m[2]] = value
 	}
 	return p
+}
+
+// documentedRow is a metric in docs/metrics.md.
+var documentedRow = regexp.MustCompile("(?m)^\\| `(intsink_\\w+)(?:\\{[a-z0-9,]*\\})?` \\| (.*) \\|$")
+
+// Documented are the metrics of docs/metrics.md below root, with what it says of each.
+func Documented(t testing.TB, root string) map[string]string {
+	t.Helper()
+	doc, err := os.ReadFile(filepath.Join(root, "docs/metrics.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, m := range documentedRow.FindAllStringSubmatch(string(doc), -1) {
+		all[m[1]] = strings.ReplaceAll(m[2], "`", "")
+	}
+	return all
 }

@@ -1,4 +1,4 @@
-package observe
+package network_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"intsink/cmd/intsink/internal/status"
+	"intsink/cmd/intsink/internal/vitals"
+	"intsink/conf"
 )
 
 // values is a value in a history.
@@ -71,7 +73,7 @@ func TestHistory(t *testing.T) {
 	}
 	for packets := range uint64(3) {
 		s.now.Add(1e9)
-		s.source.count(&status.Status{Now: s.source.api.Now(), Links: []status.Link{{Name: "edge", Directions: []status.Direction{{Direction: "to_host", Received: 1000 * packets}}}}})
+		(&vitals.Server{Config: func() *conf.Config { return &conf.Config{} }}).Count(s.api.Counts, &status.Status{Now: s.api.Now(), Links: []status.Link{{Name: "edge", Directions: []status.Direction{{Direction: "to_host", Received: 1000 * packets}}}}})
 	}
 	s.now.Add(1e9)
 	if l := get("links?since=5s", 200); len(l.Items) != 1 || l.Items[0].Direction != "to_host" || l.Steps != 5 || *l.Items[0].Packets[4-1] != 1000 || l.Items[0].Packets[0] != nil {

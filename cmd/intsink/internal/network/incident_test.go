@@ -1,4 +1,4 @@
-package observe
+package network_test
 
 import (
 	"encoding/json"
@@ -104,7 +104,7 @@ func TestIncidentOfFlowsThatEnded(t *testing.T) {
 	s.fill, s.move = true, true
 	s.pass(20, 1)
 	s.fill, s.absent = false, func(flow int) bool { return flow == 60 || flow == 6 || flow == 9 || flow/3%4 == 0 }
-	ended, _ := s.source.Network.Seen(201)
+	ended, _ := s.network.Seen(201)
 	s.pass(60, 0.2)
 	var x flowapi.Incident
 	if err := json.Unmarshal(s.ask("/api/v1/incident?node=201").Body.Bytes(), &x); err != nil || x.Verdict != verdict.CannotSay || len(x.Why) != 1 || !strings.HasSuffix(x.Why[0], "the last packet came through it at "+ended.UTC().Format("15:04:05")) {
@@ -221,7 +221,7 @@ func TestIncidentCompares(t *testing.T) {
 			t.Errorf("%s: %s, want %s", query, body, want)
 		}
 	}
-	from := s.source.api.Now().Add(-time.Minute).UTC().Format("2006-01-02+15:04:05+UTC")
+	from := s.api.Now().Add(-time.Minute).UTC().Format("2006-01-02+15:04:05+UTC")
 	if x, body := get("from=" + from); len(x.Places) == 0 {
 		t.Errorf("from %s: %s", from, body)
 	}

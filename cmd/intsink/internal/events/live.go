@@ -1,6 +1,6 @@
 // Hands the workers' notices of reports to the clients of /api/v1/events.
 
-package observe
+package events
 
 import (
 	"fmt"

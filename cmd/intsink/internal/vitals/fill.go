@@ -1,7 +1,7 @@
 // Fills the structs of package status (/api/v1/status) from counters of links, workers,
 // collectors, ports.
 
-package observe
+package vitals
 
 import (
 	"cmp"
@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"intsink/cmd/internal/problem"
-	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/status"
 	"intsink/conf"
 	"intsink/engine"
@@ -26,18 +25,14 @@ import (
 	"intsink/exporters"
 )
 
-// status reads everything once, so that the numbers of one answer add up.
-func (s *Source) status() *status.Status {
+// Status reads everything once, so that the numbers of one answer add up.
+func (s *Server) Status() *status.Status {
 	exported := s.exported() // before the workers' counters, as in addCollectors
-	snapshots := make([]engine.Counters, len(s.Workers))
-	for i, worker := range s.Workers {
-		snapshots[i] = worker.Snapshot()
-	}
-	return s.statusOf(snapshots, exported)
+	return s.statusOf(s.snapshots(), exported)
 }
 
 // statusOf returns the status made of counters that were read already.
-func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *status.Status {
+func (s *Server) statusOf(snapshots []engine.Counters, exported []exported) *status.Status {
 	c := s.Config()
 	j := &status.Status{
 		Now: time.Unix(0, s.Clock()).UTC(), Started: s.Started.UTC(), Version: s.Version, Node: c.Node.ID, Ready: "ok", Socket: c.HTTP.SocketPath(os.Getenv),
@@ -45,24 +40,11 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *sta
 		Events: map[string]uint64{}, Suppressed: map[string]uint64{}, Lacking: map[string]uint64{},
 		Degraded: []status.Degraded{}, Writes: []status.Write{}, Links: []status.Link{}, Collectors: []status.Collector{}, Workers: []status.Worker{}, Ports: []status.Port{}, Replaced: replaced(),
 	}
-	if err := s.ready(); err != nil {
+	if err := s.Ready(); err != nil {
 		j.Ready = err.Error()
 	}
-	if s.Control != nil {
-		j.Config = statusOfConfig(s.Control.State.Last())
-		if t := s.Control.State.Trial(); t != nil {
-			j.Config.Trial = statusOfOpenTrial(t)
-		}
-		if t := s.Control.State.LastTrial(); t != nil {
-			j.Config.LastTrial = statusOfTrial(t)
-		}
-		for _, w := range s.Control.Writes.Last() {
-			j.Writes = append(j.Writes, status.Write(w))
-		}
-	}
-	if s.Modes != nil {
-		m := s.Modes.State()
-		j.Mode = &m
+	for _, f := range s.Fills {
+		f.Fill(j)
 	}
 	for _, d := range s.Degraded.List() {
 		j.Degraded = append(j.Degraded, status.Degraded{Part: d.Part, Name: d.Name, Since: d.Since.UTC(), Why: d.Why})
@@ -90,23 +72,7 @@ func (s *Source) statusOf(snapshots []engine.Counters, exported []exported) *sta
 	return j
 }
 
-func statusOfConfig(last, good control.Result) *status.Config {
-	c := &status.Config{Path: good.Config, Generation: good.Generation, SHA256: good.SHA256, Since: good.Time}
-	if last.By != "start" {
-		c.LastReload = &status.Reload{OK: last.OK, Time: last.Time, By: last.By, Error: last.Error}
-	}
-	return c
-}
-
-func statusOfOpenTrial(t *control.Trial) *status.Trial {
-	return &status.Trial{Until: t.Until, BackTo: t.BackTo, By: t.By, Program: t.Program}
-}
-
-func statusOfTrial(t *control.EndedTrial) *status.EndedTrial {
-	return &status.EndedTrial{Generation: t.Generation, BackTo: t.BackTo, Result: t.End.String(), Why: t.Why, Ended: t.Time, By: t.By, Program: t.Program, Tried: t.Tried}
-}
-
-func (s *Source) statusOfLinks(j *status.Status, snapshots []engine.Counters) {
+func (s *Server) statusOfLinks(j *status.Status, snapshots []engine.Counters) {
 	for i, name := range s.Links {
 		var sum engine.LinkCounters
 		for w := range snapshots {
@@ -144,7 +110,7 @@ func (s *Source) statusOfLinks(j *status.Status, snapshots []engine.Counters) {
 }
 
 // oddValues are those of all workers, the node with most first.
-func (s *Source) oddValues(j *status.Status) {
+func (s *Server) oddValues(j *status.Status) {
 	j.OddValues = []status.OddValues{}
 	all, packets := map[uint32]uint64{}, uint64(0)
 	for _, w := range s.Workers {
@@ -164,7 +130,7 @@ func (s *Source) oddValues(j *status.Status) {
 }
 
 // lastBad is the last packet of a link that verification found bad, on any worker.
-func (s *Source) lastBad(link int) (last *status.BadPacket) {
+func (s *Server) lastBad(link int) (last *status.BadPacket) {
 	for _, w := range s.Workers {
 		b := w.Verification.LastBad()
 		at := time.Unix(0, b.Time).UTC()
@@ -175,11 +141,11 @@ func (s *Source) lastBad(link int) (last *status.BadPacket) {
 	return last
 }
 
-func (s *Source) statusOfCollectors(j *status.Status, snapshots []engine.Counters, exported []exported) {
+func (s *Server) statusOfCollectors(j *status.Status, snapshots []engine.Counters, exported []exported) {
 	configured := s.Config().Collectors
 	var open []*problem.Problem
-	if s.Problems != nil {
-		open = s.Problems.Open()
+	if s.Open != nil {
+		open = s.Open()
 	}
 	for i := range exported {
 		c, sum := &exported[i], sealed(snapshots, exported[i].Name)
@@ -205,7 +171,7 @@ func (s *Source) statusOfCollectors(j *status.Status, snapshots []engine.Counter
 	}
 }
 
-func (s *Source) statusOfWorker(i int, c *engine.Counters) status.Worker {
+func (s *Server) statusOfWorker(i int, c *engine.Counters) status.Worker {
 	x := status.Worker{
 		Name: fmt.Sprintf("w%d", i), Flows: c.Flows, FlowCapacity: s.Config().Flows.Places(), Evictions: c.Evictions, Refusals: c.Refused,
 		LongestPollGapNs: int64(c.Pace.LongestNs), RefreshStretch: float64(c.Stretch) / 100,
@@ -217,7 +183,7 @@ func (s *Source) statusOfWorker(i int, c *engine.Counters) status.Worker {
 	return x
 }
 
-func (s *Source) statusOfPorts(j *status.Status) {
+func (s *Server) statusOfPorts(j *status.Status) {
 	configured := s.Config().Ports
 	for i, p := range s.Ports {
 		c, _ := p.Device.Counters() // zeros where the driver cannot say, the last ones where it does not answer

@@ -1,13 +1,15 @@
-package observe
+package vitals
 
 import (
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 
 	"intsink/conf"
 	"intsink/engine"
 	"intsink/engine/burst"
+	"intsink/engine/enginetest/workertest"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
 	"intsink/exporters"
@@ -69,7 +71,9 @@ func TestStatusHasTheCounters(t *testing.T) {
 
 func TestStatusIsJSON(t *testing.T) {
 	w := httptest.NewRecorder()
-	source(polling(t)).handler().ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/status", nil))
+	mux := http.NewServeMux()
+	source(polling(t)).RegisterShared(mux)
+	mux.ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/status", nil))
 	var j map[string]any
 	if err := json.Unmarshal(w.Body.Bytes(), &j); err != nil || w.Code != 200 || j["ready"] != "ok" || j["version"] != "test" {
 		t.Errorf("%d %v: %s", w.Code, err, w.Body)
@@ -79,4 +83,27 @@ func TestStatusIsJSON(t *testing.T) {
 			t.Errorf("%s is %v, want a list", list, j[list])
 		}
 	}
+}
+
+// source is an appliance of these workers, without links, collectors and ports.
+func source(workers ...*engine.Worker) *Server {
+	config := &conf.Config{Node: conf.Node{ID: 3}, DPDK: conf.DPDK{Lcores: []int{1}}, Flows: conf.Flows{Capacity: 1024}}
+	return &Server{
+		Version: "test", Config: func() *conf.Config { return config }, Clock: func() int64 { return workertest.Now(workers...) },
+		Stopping: func() bool { return false }, Workers: workers, Mbufs: mbufs{},
+		Collectors: func() []Collector { return nil },
+	}
+}
+
+// mbufs is a pool of packets with 7 of 100 mbufs in use.
+type mbufs struct{}
+
+func (mbufs) InUse() int { return 7 }
+func (mbufs) Size() int  { return 100 }
+
+// polling is a worker without links that answers questions until the test ends.
+func polling(t *testing.T) *engine.Worker {
+	w := workertest.New(t, nil)
+	workertest.Poll(t, w)
+	return w
 }

@@ -1,9 +1,10 @@
-package observe
+package network_test
 
 import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
@@ -12,6 +13,9 @@ import (
 	"time"
 
 	"intsink/cmd/internal/problem"
+	"intsink/cmd/intsink/internal/events"
+	"intsink/cmd/intsink/internal/flowapi"
+	"intsink/cmd/intsink/internal/incident"
 	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
@@ -22,6 +26,7 @@ import (
 	"intsink/engine/burst"
 	"intsink/engine/enginetest"
 	"intsink/engine/reporting"
+	"intsink/engine/series"
 	"intsink/engine/wire/intgen"
 )
 
@@ -36,8 +41,10 @@ type scene struct {
 	ports   []*enginetest.Port // network, of each worker
 	rings   []*ring.Ring
 	reports *mbuf.Arena
-	source  *Source
-	mux     *router
+	network *network.Watcher
+	live    *events.Live
+	api     *flowapi.API
+	mux     *http.ServeMux
 	told    []string // begins, turns and ends of problems
 	last    map[string]*problem.Problem
 	sources [61]*intgen.Flow
@@ -97,11 +104,14 @@ func newScene(t *testing.T, workers int, bitmap uint16) *scene {
 		}
 		shared.Close()
 	})
-	s.source = source(s.workers...)
-	s.source.Clock, s.source.Live = s.now.Load, NewLive(s.workers)
-	s.source.Problems = problem.New(func() *slog.Logger { return slog.New(slog.DiscardHandler) }, s.tell)
-	s.mux = s.source.routes()
-	s.source.Live.Observe(network.Wanted, s.source.Network.Observe)
+	list := problem.New(func() *slog.Logger { return slog.New(slog.DiscardHandler) }, s.tell)
+	s.live, s.api, s.mux = events.NewLive(s.workers), flowapi.New(s.workers, s.now.Load), http.NewServeMux()
+	s.network = &network.Watcher{Network: network.New(), Workers: s.workers, Clock: s.now.Load, Problems: list}
+	s.live.Observe(network.Wanted, s.network.Observe)
+	s.api.Counts, s.api.Problems = series.NewCounts(), list.All
+	s.api.Seen, s.api.Changes, s.api.Silent = s.network.Seen, s.network.EachChange, s.network.EachSilent
+	s.api.Page = func(x *flowapi.Incident, format string) string { return incident.Page(x, format, nil) }
+	s.api.RegisterShared(s.mux)
 	return s
 }
 
@@ -201,8 +211,8 @@ func (s *scene) poll() {
 
 // look is what the sink does each second, while its workers answer.
 func (s *scene) look() {
-	s.source.Live.Sweep()
-	known := s.source.known()
+	s.live.Sweep()
+	known := s.network.Known()
 	var questions []*inspect.PendingQuery
 	for _, w := range s.workers {
 		q := &inspect.PendingQuery{Query: inspect.New(network.What, 0)}
@@ -210,7 +220,7 @@ func (s *scene) look() {
 		}
 		questions = append(questions, q)
 	}
-	s.source.judge(questions, known)
+	s.network.Judge(questions, known)
 }
 
 // quiet fails where anything was told since the last call.

@@ -1,6 +1,8 @@
 // Serves GET /api/v1/events: writes server-sent events to one client.
 
-package observe
+// Package events is GET /api/v1/events: what the workers report, and what the sink tells of itself, for readers who
+// listen; no reader holds a worker up.
+package events
 
 import (
 	"encoding/json"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/part"
 )
 
 const (
@@ -16,21 +19,33 @@ const (
 	keepAlive      = 15 * time.Second // a comment tells proxies and clients that the stream lives
 )
 
-// events answers GET /api/v1/events: server-sent events, "report" for each report, "mode" for
+// Server answers GET /api/v1/events: server-sent events, "report" for each report, "mode" for
 // each step of how much is done with packets, and "missed" with a count where the client, or its reader here, was too slow.
-func (s *Source) events(w http.ResponseWriter, r *http.Request) {
-	of := []string{control.From(r)}
-	if s.Control != nil {
-		of = s.Control.Guests(r)
-	}
-	s.Live.events(w, r, of)
+type Server struct {
+	*Live
+	Control *control.Server // tells clients apart; nil: by their address alone
 }
+
+// Register adds the routes.
+func (s *Server) Register(mux part.Mux) {
+	mux.HandleFunc("GET /api/v1/events", func(w http.ResponseWriter, r *http.Request) {
+		of := []string{control.From(r)}
+		if s.Control != nil {
+			of = s.Control.Guests(r)
+		}
+		s.events(w, r, of)
+	})
+	mux.HandleFunc("HEAD /api/v1/events", part.Only("GET", "GET")) // which would hold a stream that says nothing
+}
+
+// Paths are what can be read.
+func (s *Server) Paths() []string { return []string{"/api/v1/events"} }
 
 // events is for a client whose stream counts as one of each of these.
 func (l *Live) events(w http.ResponseWriter, r *http.Request, of []string) {
 	s, leave, why := l.subscribe(of)
 	if s == nil {
-		writeError(w, http.StatusServiceUnavailable, why+": close one")
+		part.Answer(w, http.StatusServiceUnavailable, map[string]string{"error": why + ": close one"})
 		return
 	}
 	defer leave()
@@ -89,19 +104,4 @@ func (e *eventWriter) flush() {
 	if e.err == nil {
 		e.err = e.c.Flush()
 	}
-}
-
-// writeJSON answers with v, and no longer waits for a client that does not read.
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writePatience))
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	e.Encode(v) // fails where nobody listens any more
-}
-
-func writeError(w http.ResponseWriter, status int, text string) {
-	writeJSON(w, status, map[string]string{"error": text})
 }

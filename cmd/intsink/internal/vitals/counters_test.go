@@ -1,7 +1,6 @@
-package observe
+package vitals
 
 import (
-	"bytes"
 	"reflect"
 	"regexp"
 	"strings"
@@ -20,15 +19,9 @@ var unwritten = regexp.MustCompile(`^\.(Links\[0\]\.Counters\.(Malformed|INT)\[0
 
 // TestEveryCounterIsWritten: each number that the second of two workers counts changes /metrics.
 func TestEveryCounterIsWritten(t *testing.T) {
-	s := &Source{Links: []string{"edge"}, Config: func() *conf.Config { return &conf.Config{} }}
+	s := &Server{Links: []string{"edge"}, Config: func() *conf.Config { return &conf.Config{} }}
 	written := func(snapshots []engine.Counters) string {
-		x := newExposition()
-		s.addWorkers(x, snapshots, []exported{{Collector: Collector{Name: "c"}}})
-		var b bytes.Buffer
-		if err := x.writeTo(&b); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
+		return linesOf(s.workerMetrics(snapshots, []exported{{Collector: Collector{Name: "c"}}}))
 	}
 	all := make([]engine.Counters, 2)
 	for i := range all {

@@ -1,4 +1,4 @@
-package observe
+package events
 
 import (
 	"bufio"
@@ -27,10 +27,17 @@ func put(w *engine.Worker, n uint16) {
 	w.Questions.Feed.Put(int64(n)*1e9, event.PathChange.Set(), f, inspect.NewPaths(1))
 }
 
+// served answers /api/v1/events of a worker.
+func served(w *engine.Worker) *http.ServeMux {
+	mux := http.NewServeMux()
+	(&Server{Live: NewLive([]*engine.Worker{w})}).Register(mux)
+	return mux
+}
+
 // TestEventStream: what a worker reports arrives at a client as server-sent events.
 func TestEventStream(t *testing.T) {
 	w := stillWorker(t)
-	server := httptest.NewServer(source(w).handler())
+	server := httptest.NewServer(served(w))
 	defer server.Close()
 	r, err := http.Get(server.URL + "/api/v1/events")
 	if err != nil {
@@ -154,7 +161,7 @@ func TestStreamsHaveShares(t *testing.T) {
 		t.Errorf("%v %d are left", l.held, l.farther)
 	}
 	w := httptest.NewRecorder()
-	source(stillWorker(t)).handler().ServeHTTP(w, httptest.NewRequest("HEAD", "/api/v1/events", nil))
+	served(stillWorker(t)).ServeHTTP(w, httptest.NewRequest("HEAD", "/api/v1/events", nil))
 	if w.Code != http.StatusMethodNotAllowed {
 		t.Errorf("HEAD: %d", w.Code)
 	}
@@ -172,21 +179,5 @@ func TestOneReader(t *testing.T) {
 	defer leave()
 	if n := runtime.NumGoroutine() - before; n > 10 {
 		t.Errorf("%d goroutines more", n)
-	}
-}
-
-// TestProfilesAreApart: the endpoint of metrics and API has none.
-func TestProfilesAreApart(t *testing.T) {
-	for name, c := range map[string]struct {
-		h    http.Handler
-		want int
-	}{"endpoint": {source().handler(), 404}, "profiles": {profiles(), 200}} {
-		t.Run(name, func(t *testing.T) {
-			w := httptest.NewRecorder()
-			c.h.ServeHTTP(w, httptest.NewRequest("GET", "/debug/pprof/cmdline", nil))
-			if w.Code != c.want {
-				t.Errorf("%s: %d, want %d", name, w.Code, c.want)
-			}
-		})
 	}
 }

@@ -1,0 +1,15 @@
+// Episodes that ended, for who is told of them.
+
+package flowapi
+
+// EndedEpisodes tells of the episodes that ended since its last call.
+func (in *API) EndedEpisodes(tell func(*EpisodeItem)) {
+	if len(in.workers) == 0 {
+		return
+	}
+	ended, next := in.workers[0].Episodes().Ended(in.told)
+	in.told = next
+	for i := range ended {
+		tell(NewEpisodeItem(&ended[i]))
+	}
+}
