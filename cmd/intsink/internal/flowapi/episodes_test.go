@@ -16,8 +16,8 @@ func TestEpisodeItem(t *testing.T) {
 	slow.SetIPv4(0x0a000002, 0x0a010001)
 	id := b.Begin(1000, [2]uint64{302<<32 | 15, 2}, 1700, 0)
 	for n := range int64(10) {
-		b.Count(1000+n*4e6, id, &episode.Packet{Flow: fast, Bytes: 1700, Latency: 91_700, Occupancy: 9000 + uint32(n), ECN: uint8(n % 4)})
-		b.Count(1000+n*4e6, id, &episode.Packet{Flow: slow, Bytes: 100, Latency: 101_700, Occupancy: 1<<32 - 1})
+		b.Count(1000+n*4e6, id, &episode.Packet{Flow: fast, Values: episode.Values{Bytes: 1700, Latency: 91_700, Occupancy: 9000 + uint32(n), ECN: uint8(n % 4)}})
+		b.Count(1000+n*4e6, id, &episode.Packet{Flow: slow, Values: episode.Values{Bytes: 100, Latency: 101_700, Occupancy: 1<<32 - 1}})
 	}
 	open := b.Open()[0]
 	x := NewEpisodeItem(&open)
@@ -37,7 +37,7 @@ func TestEpisodeItem(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 	id = b.Begin(1000, [2]uint64{302<<32 | 15, 2}, 1700, 0)
-	b.Count(1000, id, &episode.Packet{Flow: fast, Bytes: 99_000, Latency: 9000, Occupancy: 9})
+	b.Count(1000, id, &episode.Packet{Flow: fast, Values: episode.Values{Bytes: 99_000, Latency: 9000, Occupancy: 9}})
 	open, met := b.Open()[0], 0
 	x = NewEpisodeItem(&open)
 	x.eachFlow(func(string) { met++ })

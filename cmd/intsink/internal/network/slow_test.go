@@ -124,8 +124,8 @@ func TestWhoFillsIt(t *testing.T) {
 	id := b.Begin(at(10).UnixNano(), row.Key, 3000, 40)
 	for n := range 100 {
 		k, small := key(1), key(2+n%10)
-		b.Count(at(10.5).UnixNano(), id, &episode.Packet{Flow: &k, Bytes: 1400, Latency: 1_700_000, Occupancy: 9000, ECN: 3})
-		b.Count(at(10.5).UnixNano(), id, &episode.Packet{Flow: &small, Bytes: 100, Latency: 1_700_000, Occupancy: 9000})
+		b.Count(at(10.5).UnixNano(), id, &episode.Packet{Flow: &k, Values: episode.Values{Bytes: 1400, Latency: 1_700_000, Occupancy: 9000, ECN: 3}})
+		b.Count(at(10.5).UnixNano(), id, &episode.Packet{Flow: &small, Values: episode.Values{Bytes: 100, Latency: 1_700_000, Occupancy: 9000}})
 	}
 	q := tables(11, nil)
 	q[0].Queues, q[0].Watches[0].Policy.Thresholds.CongestionFactor = []inspect.Row[event.Queue]{row}, 8
@@ -173,7 +173,7 @@ func TestBurstsBetweenLooks(t *testing.T) {
 	burst := func(id uint32, second float64) {
 		for n := range 20 {
 			flow := key(1 + n%5/4)
-			b.Count(at(second+float64(n)/10_000).UnixNano(), id, &episode.Packet{Flow: &flow, Bytes: 1400, Latency: 1_700_000, Occupancy: 9000})
+			b.Count(at(second+float64(n)/10_000).UnixNano(), id, &episode.Packet{Flow: &flow, Values: episode.Values{Bytes: 1400, Latency: 1_700_000, Occupancy: 9000}})
 		}
 	}
 	look := func(second float64) []problem.Sign {
@@ -254,7 +254,7 @@ func TestBeginsWhileTablesAreAsked(t *testing.T) {
 	}}
 	id := b.Begin(at(10).UnixNano(), row.Key, 3000, 40)
 	for flow := range 20 {
-		b.Count(at(10).UnixNano(), id, &episode.Packet{Flow: new(key(flow)), Bytes: 1400, Latency: 1_700_000, Occupancy: 9000})
+		b.Count(at(10).UnixNano(), id, &episode.Packet{Flow: new(key(flow)), Values: episode.Values{Bytes: 1400, Latency: 1_700_000, Occupancy: 9000}})
 	}
 	q := tables(11, nil)
 	q[0].Queues, q[0].Watches[0].Policy.Thresholds.CongestionFactor = []inspect.Row[event.Queue]{row}, 8
