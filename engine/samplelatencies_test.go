@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/event"
 	"intsink/engine/histogram"
+	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/report"
 )
@@ -79,4 +82,51 @@ func TestReportsHaveWaited(t *testing.T) {
 		t.Errorf("%+v, delayed by %d ns; want 3 ms open, and then 4 ms late", h, h.Delay(b.now))
 	}
 	b.reports.FreeBulk(v, 1)
+}
+
+// TestSamplesAreAlike: which packet is the next sample does not depend on whether packets are parsed: not where the one that is to be it
+// is of INT-MX, of a flow that no watch selects, or a flow's first, either.
+func TestSamplesAreAlike(t *testing.T) {
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		change := func(r *Rules) {
+			r.Watches[0].Policy.Events, r.Watches[0].Policy.Sample = event.NewFlow.Set(), 0
+			r.Watches[0].SourcePort = []watch.PortRange{{First: 0, Last: 4007}}
+		}
+		short, long := newBed(t, change), newBed(t, change)
+		long.ParseAll()
+		samples, was := 0, uint64(0)
+		for range 3000 {
+			frames := make([][]byte, 1+r.IntN(20))
+			for i := range frames {
+				flow := 1 + r.IntN(12) + r.IntN(2)*r.IntN(40)
+				if flow%4 == 1 {
+					frames[i] = withINT(t, plain(flow), func(s *intgen.Source, hops []intgen.Hop) { s.Type = intgen.TypeMX })
+				} else {
+					frames[i] = stamped(t, flow, uint32(1+r.IntN(1e6)))
+				}
+			}
+			for _, b := range []*bed{short, long} {
+				b.network.RX = slices.Clone(frames)
+				b.Poll()
+				b.host.TX = nil
+				b.step(1e6)
+				b.sealed()
+			}
+			got, _ := short.countedLatencies()
+			want, _ := long.countedLatencies()
+			if got != want {
+				t.Fatalf("seed %d: latencies of samples %+v, where all are parsed %+v", seed, got, want)
+			}
+			if got.Sum != was {
+				samples, was = samples+1, got.Sum
+			}
+		}
+		if samples < 200 {
+			t.Errorf("%d samples: the test says little", samples)
+		}
+		if s := short.counters.Detector; s.Fired[event.NewFlow] == 0 {
+			t.Error("no flow")
+		}
+	}
 }
