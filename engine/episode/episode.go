@@ -28,8 +28,7 @@ const (
 
 // Window is what passed the queue in a short time.
 type Window struct {
-	Packets            uint32
-	Bytes              uint64
+	Packets, Bytes     uint64
 	Latency, Occupancy uint32 // the highest; 0: none was told
 }
 

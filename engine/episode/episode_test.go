@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"intsink/engine/wire/report"
 	"intsink/flows"
 )
 
@@ -209,12 +210,17 @@ func TestWindows(t *testing.T) {
 	}
 	add(100_000_000_000, 5) // 100 s
 	r = b.Open()[0]
-	packets := uint32(0)
+	packets := uint64(0)
 	for _, w := range r.Window {
 		packets += w.Packets
 	}
 	if packets != 3 || r.Width*Windows <= 100e9 || r.Width > 4e9 || r.Window[0] != (Window{2, 200, 20, 0}) {
 		t.Errorf("%d packets in windows of %d ns, the first %+v", packets, r.Width, r.Window[0])
+	}
+	var e report.Episode
+	r.Window[0].Packets, r.PeakAt = 1<<32+7, r.Begin
+	if r.summary(&e); e.Peak.Packets != 1<<32-1 {
+		t.Errorf("%d packets in a report, which has room for 32 bits", e.Peak.Packets)
 	}
 	add(-5, 1) // a worker whose burst is older
 	if got := b.Open()[0].Window[0].Packets; got != 3 {

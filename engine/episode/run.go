@@ -50,7 +50,7 @@ func (r *Record) take(now int64, s *sums, bytes, added uint64) {
 	r.Culprits.Total, r.Victims.Total = r.Culprits.Total+bytes, r.Victims.Total+added
 	r.Last = max(r.Last, now)
 	w := r.windowAt(now)
-	w.Packets, w.Bytes = w.Packets+uint32(packets), w.Bytes+bytes
+	w.Packets, w.Bytes = w.Packets+packets, w.Bytes+bytes
 	w.Latency, w.Occupancy = max(w.Latency, s.latency), max(w.Occupancy, s.occupancy)
 	if s.occupancy > r.PeakOccupancy {
 		if r.PeakOccupancy = s.occupancy; r.PeakLatency == 0 {

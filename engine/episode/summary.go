@@ -3,6 +3,8 @@
 package episode
 
 import (
+	"math"
+
 	"intsink/engine/wire/report"
 )
 
@@ -12,7 +14,7 @@ func (r *Record) summary(e *report.Episode) {
 	*e = report.Episode{
 		ID: r.ID, Node: uint32(r.Queue[0] >> 32), Egress: uint16(r.Queue[0]), Queue: uint8(r.Queue[1]),
 		Begin: r.Begin, End: r.End, Packets: r.Packets, Bytes: r.Bytes, UsualLatency: r.UsualLatency, UsualOccupancy: r.UsualOccupancy,
-		Peak: report.EpisodePeak{At: r.PeakAt, Latency: r.PeakLatency, Occupancy: r.PeakOccupancy, Window: r.Width, Packets: w.Packets, Bytes: w.Bytes},
+		Peak: report.EpisodePeak{At: r.PeakAt, Latency: r.PeakLatency, Occupancy: r.PeakOccupancy, Window: r.Width, Packets: uint32(min(w.Packets, math.MaxUint32)), Bytes: w.Bytes},
 	}
 	e.NumCulprits = r.Culprits.summary(&e.Culprits)
 	if e.NumCulprits > 0 {

@@ -86,7 +86,7 @@ func culpritsOf(t *episode.Top) []culpritItem {
 
 // windowItem is what passed the queue in window_ns.
 type windowItem struct {
-	Packets   uint32 `json:"packets"`
+	Packets   uint64 `json:"packets"`
 	Bytes     uint64 `json:"bytes"`
 	LatencyNs uint32 `json:"max_latency_ns"`
 	Occupancy uint32 `json:"max_occupancy"`
