@@ -344,7 +344,11 @@ func (c *Collector) tell() {
 	c.pushNotes(func(l *listen, add addNote) {
 		for _, s := range l.streams.Sorted() {
 			if s.Behind.Wrong() {
-				c.log.Say("the clock of a sink is not that of this machine: questions about the last hour may leave out its records; have both use NTP or PTP",
+				text := "the clock of a sink is not that of this machine: questions about the last hour may leave out its records; have both use NTP or PTP"
+				if s.Version == streams.IPFIX {
+					text = "the clock of an exporter of IPFIX is not that of this machine: its records have the time of their receipt; have both use NTP or PTP"
+				}
+				c.log.Say(text,
 					"listen", l.Name, "exporter", s.Exporter, "node_id", s.Node, "hw_id", s.HwID, "behind", time.Duration(s.Behind.Get()).Round(time.Second))
 			}
 			if d := since(s); d != (record.StreamStats{}) {

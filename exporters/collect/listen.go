@@ -268,6 +268,8 @@ type stateFile struct {
 	Version int             `json:"version"`
 	Exact   bool            `json:"exact"` // no packet came after the states were taken
 	Streams []streams.State `json:"streams"`
+
+	Templates []listenTemplates `json:"templates,omitempty"` // of terminators
 }
 
 // keepState writes the streams' states to Options.State.
@@ -279,6 +281,9 @@ func (c *Collector) keepState(exact bool) error {
 	c.mu.Lock()
 	for _, l := range c.listens {
 		f.Streams = append(f.Streams, l.streams.States()...)
+		if x := l.terminators; x != nil {
+			f.Templates = append(f.Templates, listenTemplates{l.local, x.templates.Kept(c.times())})
+		}
 	}
 	c.mu.Unlock()
 	b, err := json.Marshal(f)
@@ -328,6 +333,12 @@ func (c *Collector) resume() (missing []streams.Gap) {
 			}
 		}
 		l.streams.Resume(mine, f.Exact || exact, now)
+		for _, k := range f.Templates {
+			if l.terminators != nil && k.Collector == l.local {
+				now, wall := c.times()
+				l.terminators.templates.Keep(k.Kept, now, wall)
+			}
+		}
 	}
 	if f.Exact { // no more, or what this process receives until it is killed would count as lost
 		if err := c.keepState(false); err != nil {

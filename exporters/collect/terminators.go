@@ -5,6 +5,7 @@ package collect
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -77,6 +78,18 @@ func newTerminators(x *IPFIX) *terminators {
 		return nil
 	}
 	return &terminators{IPFIX: *x, templates: message.NewTemplates(x.Wanted, int64(x.Lifetime))}
+}
+
+// listenTemplates are those that came to one address, for the next process.
+type listenTemplates struct {
+	Collector netip.AddrPort `json:"collector"`
+	Kept      []message.Kept `json:"kept"`
+}
+
+// times are the present time: since the start, and in Unix nanoseconds.
+func (c *Collector) times() (monotonic, wall int64) {
+	now := time.Now()
+	return int64(now.Sub(c.began)), now.UnixNano()
 }
 
 func (x *terminators) snapshot() *TerminatorSnapshot {

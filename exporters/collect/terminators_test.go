@@ -193,10 +193,22 @@ func TestTerminatorRestarts(t *testing.T) {
 	b.Stop()
 }
 
-// TestTerminatorsInTheLog: what waits on disk is read without a template that other messages told, in another process.
+// TestTerminatorsInTheLog: what waits on disk is read without a template that other messages told, in another process, which
+// knows numbers and templates.
 func TestTerminatorsInTheLog(t *testing.T) {
 	b := newTerminatorBed(t, 16<<20)
-	b.Write(ipfixMessage(t, 7, 0, template("0101"), set(t, "0101", oneHop+packetOf(53)+twoHops+packetOf(54)), others, set(t, "0101", oneHop+packetOf(55))))
+	exporter, err := net.ListenPacket("udp", "127.0.0.1:0") // its port is a part of the session
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exporter.Close()
+	write := func(m []byte) {
+		to, _ := net.ResolveUDPAddr("udp", b.Address())
+		if _, err := exporter.WriteTo(m, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(ipfixMessage(t, 7, 0, template("0101"), set(t, "0101", oneHop+packetOf(53)+twoHops+packetOf(54)), others, set(t, "0101", oneHop+packetOf(55))))
 	b.Wait("it waits", func() bool { return b.C.Snapshot().Outputs[0].Taken == 3 })
 	b.Stop()
 	again := collecttest.NewHand(collect.JSON)
@@ -211,7 +223,7 @@ func TestTerminatorsInTheLog(t *testing.T) {
 	if want := "0 udp:10.0.0.1:40000-10.0.0.2:53 1,1 udp:10.0.0.1:40000-10.0.0.2:54 2,4 udp:10.0.0.1:40000-10.0.0.2:55 1"; strings.Join(all, ",") != want {
 		t.Errorf("records %q", all)
 	}
-	b.Write(ipfixMessage(t, 7, 6, template("0101"), set(t, "0101", oneHop+packetOf(56)))) // the number goes on: one is missing
+	write(ipfixMessage(t, 7, 6, set(t, "0101", oneHop+packetOf(56)))) // the number goes on: one is missing. The template is known
 	if r, gap := b.next(1)[0], b.next(1)[0]; fmt.Sprint(r["sequence"]) != "6" || fmt.Sprintf("%v %v-%v", gap["type"], gap["first"], gap["last"]) != "gap 5-5" {
 		t.Errorf("record %v, gap %v", r, gap)
 	}

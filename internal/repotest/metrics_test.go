@@ -11,6 +11,7 @@ import (
 	"intsink/engine/wire/inthdr"
 	"intsink/exporters"
 	"intsink/exporters/collect"
+	"intsink/exporters/ipfix/message"
 	"intsink/exporters/port"
 )
 
@@ -40,6 +41,12 @@ func TestReasonsOfCollectAreDocumented(t *testing.T) {
 	}
 	for r := range collect.NumReasons {
 		rows = append(rows, fmt.Sprintf("| `%s` | %s |", r, r.Doc()))
+	}
+	for f := range collect.NumFates {
+		rows = append(rows, fmt.Sprintf("| `%s` | %s |", f, f.Doc()))
+	}
+	for u := range message.NumUnread {
+		rows = append(rows, fmt.Sprintf("| `%s` | %s |", u, u.Doc()))
 	}
 	for _, row := range rows {
 		if !strings.Contains(string(doc), row) {

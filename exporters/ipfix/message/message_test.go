@@ -172,6 +172,31 @@ func TestTemplatesEnd(t *testing.T) {
 	r.want(map[Unread]uint64{BadTemplate: 1})
 }
 
+// TestTemplatesAreKept: what a table keeps, another reads data by, as long as the first one would; with other elements, as these say.
+func TestTemplatesAreKept(t *testing.T) {
+	r := newReading(t, 1000)
+	r.message(100, switch1, of(t, 0, variable+`0003 0012 0103 0002 0001 0095 0004 0029 0008`))
+	kept := r.table.Kept(600, 1_000_600)
+	data := of(t, 0, `0101 0018 `+one+`0103 0010 00000007 0000000000000001`)
+	for _, c := range []struct {
+		wanted    Wanted
+		now, wall int64
+		unread    map[Unread]uint64
+		got       []string
+	}{
+		{wanted, 5, 1_001_100, nil, []string{oneValues, "options"}},
+		{wanted, 5, 1_000_000, nil, []string{oneValues, "options"}}, // the clock was set back
+		{wanted, 5, 1_001_101, map[Unread]uint64{NoTemplate: 2}, nil},
+		{Wanted{{4413, 1}, {4413, 2}, {4413, 4}}, 5, 1_001_000, nil, []string{"other", "options"}},
+	} {
+		again := newReading(t, 1000)
+		again.table = NewTemplates(c.wanted, 1000)
+		again.table.Keep(kept, c.now, c.wall)
+		again.message(c.now, switch1, data)
+		again.want(c.unread, c.got...)
+	}
+}
+
 // TestBadSets: what goes beyond its set is not read, and what follows is.
 func TestBadSets(t *testing.T) {
 	r := newReading(t, 1000)

@@ -11,6 +11,9 @@ const (
 	maxFields    = 1024
 )
 
+// maxKept is how many bytes a template has at most that Kept returns.
+const maxKept = 512
+
 // sweepEvery is how often those that were not told again are looked for at most while there is no room, in nanoseconds.
 const sweepEvery = int64(1e9)
 
@@ -32,6 +35,7 @@ type template struct {
 	whole   bool // it has all wanted elements
 	least   int  // bytes of the shortest data record
 	fields  []field
+	record  []byte // as it was told, with its id; none of one that is too long to be kept
 }
 
 // field is an element in a data record, or several that are not wanted.
@@ -118,7 +122,9 @@ func (t *Templates) read(s session, options bool, body []byte, now int64, c *Cou
 			body = body[n:]
 			continue
 		}
-		x.told = now
+		if x.told = now; n <= maxKept {
+			x.record = append(x.record, body[:n]...)
+		}
 		if !x.whole && !options && t.all[k] == nil {
 			without(elements(count, body[4:]))
 		}
@@ -206,4 +212,33 @@ func elements(count int, b []byte) (all []Element) {
 		all = append(all, e)
 	}
 	return all
+}
+
+// Kept is a template for who keeps it over a restart: an exporter does not know that it has to tell it again.
+type Kept struct {
+	From    netip.AddrPort `json:"from"`
+	Domain  uint32         `json:"domain"`
+	Options bool           `json:"options,omitempty"`
+	At      int64          `json:"at"` // when it was told, Unix nanoseconds
+	Record  []byte         `json:"record"`
+}
+
+// Kept returns the templates; now and wall are the present time, of the table and in Unix nanoseconds.
+func (t *Templates) Kept(now, wall int64) (all []Kept) {
+	for k, x := range t.all {
+		if len(x.record) > 0 {
+			all = append(all, Kept{k.from, k.domain, x.options, wall - (now - x.told), x.record})
+		}
+	}
+	return all
+}
+
+// Keep takes what Kept has returned, unless it was told too long ago.
+func (t *Templates) Keep(all []Kept, now, wall int64) {
+	var c Counts
+	for _, k := range all {
+		if age := max(wall-k.At, 0); age <= t.lifetime {
+			t.read(session{k.From, k.Domain}, k.Options, k.Record, now-age, &c, func([]Element) {})
+		}
+	}
 }
