@@ -180,6 +180,18 @@ func TestTerminatedUnsound(t *testing.T) {
 	}
 }
 
+// TestTerminatedWithINT: the packet is the sender's: what looks like INT in it is its own, and the hops are those of the stack.
+func TestTerminatedWithINT(t *testing.T) {
+	data := message.Data{
+		reporttest.Hex(t, `2f110080 00001e08`), reporttest.Hex(t, `16425c3f 0000f8e0 007e007b 30b81f9e 000000da 00000000 00000000 00000000`),
+		reporttest.Hex(t, etherHex+udp4(t, 5000, `14 06 0035`+md("03", "e000", "00000001 00010002 00000064"))),
+	}
+	got, err := terminatedLines(t, NewDecoder(Options{}), data)
+	if err != nil || len(got) != 1 || !strings.Contains(got[0], `"destination_port":5000`) || !strings.Contains(got[0], `"hops":[{"node_id":410204`) || strings.Contains(got[0], `"node_id":1,`) {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
+
 // TestTerminatedLayouts: hops are read by the layouts of the configuration, whichever link they are of.
 func TestTerminatedLayouts(t *testing.T) {
 	short, _ := ifa.NewLayout("short", ifa.GNSByHop, 9, []ifa.Part{{Field: ifa.LNS, Width: 4}, {Field: ifa.DeviceID, Width: 28}, {Field: ifa.ResidenceTime, Width: 32}})

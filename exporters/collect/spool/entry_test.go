@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"testing"
 
+	"intsink/exporters/collect/streams"
+	"intsink/exporters/ipfix/message"
 	"intsink/internal/checksum"
 
 	"github.com/gopacket/gopacket"
@@ -167,5 +169,21 @@ func wantPacket(t *testing.T, b []byte, e *Entry) {
 	udp, ok := p.Layer(layers.LayerTypeUDP).(*layers.UDP)
 	if !ok || uint16(udp.SrcPort) != e.From.Port() || uint16(udp.DstPort) != e.To.Port() || int(udp.Length) != length || udp.Checksum != 0 || !bytes.Equal(udp.Payload, e.Payload) {
 		t.Errorf("%+v", udp)
+	}
+}
+
+// TestSpanOfAMessage: what is lost with a data record of IPFIX is told by its own stream and number.
+func TestSpanOfAMessage(t *testing.T) {
+	exporter, here := netip.MustParseAddrPort("192.0.2.1:9070"), netip.MustParseAddrPort("192.0.2.9:4739")
+	m := message.Append(nil, message.Header{Sequence: 7, Domain: 42}, &message.Wanted{{Enterprise: 4413, ID: 1}}, message.Data{[]byte("12345678")})
+	b := appendEntry(nil, &Entry{Kind: Message, Received: 5, From: exporter, To: here, Start: 3, Sequence: 1<<32 + 7, Records: 1, Payload: m})
+	e, size, err := readEntry(b)
+	if err != nil || size != len(b) || e.Kind != Message || e.From != exporter || e.To != here {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	r, ok := span(&e)
+	want := streams.Key{Exporter: exporter.Addr(), Collector: here, Node: 42, Version: streams.IPFIX}
+	if !ok || r.Key != want || r.Start != 3 || r.First != 1<<32+7 || r.Last != 1<<32+7 || r.Packets != 1 || r.Unnumbered {
+		t.Errorf("%+v, %v", r, ok)
 	}
 }

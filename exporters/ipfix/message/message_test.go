@@ -203,6 +203,7 @@ func TestBadSets(t *testing.T) {
 	r.message(0, switch1, of(t, 0, variable))
 	for _, bad := range []string{
 		`0101 000b 08 2f1108000000`,     // a value
+		`0101 000c 08 2f110800000000`,   // by one byte
 		`0101 0008 ff 00ff 01`,          // a value with a long length
 		`0101 0007 00 ff 01`,            // the long length
 		`0101 000d 08 2f11080000001e01`, // the second element is not there
