@@ -23,10 +23,9 @@ import (
 	"intsink/cmd/intsink/internal/events"
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/flowapi"
-	"intsink/cmd/intsink/internal/livecapture"
-	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/observe"
+	"intsink/cmd/intsink/internal/part"
 	"intsink/cmd/intsink/internal/upgrade"
 	"intsink/cmd/intsink/internal/vitals"
 	"intsink/cmd/intsink/internal/webhook"
@@ -49,7 +48,7 @@ func (a *Appliance) parts() []start {
 		a.openPorts,
 		a.startExporters, // stops: they send what they were handed
 		a.makeWorkers,
-		a.makeMitigation,
+		a.startFeatures,
 		a.makeModes,
 		a.startPolling, // stops: reports that are open are handed to the exporters
 		a.keepWhilePolling,
@@ -87,22 +86,21 @@ type Appliance struct {
 	stopKeeping func() bool // ends the writing of what workers learned, as keepLearned says
 	gauges      gauges
 
-	control    *control.Server
-	mitigation *mitigation.Server
-	modes      *failopen.Server
-	live       *events.Live
-	problems   *problem.List
-	hooks      *webhook.Hooks
-	history    *confighistory.History
-	vitals     *vitals.Server
-	network    *network.Network
-	counts     *series.Counts // how counters of the sink grew
-	api        *flowapi.API
-	captures   *livecapture.Server
-	servers    *observe.Servers
-	degraded   *degraded.Parts
-	names      *collectorNames
-	service    service
+	control  *control.Server
+	features []part.Part
+	modes    *failopen.Server
+	live     *events.Live
+	problems *problem.List
+	hooks    *webhook.Hooks
+	history  *confighistory.History
+	vitals   *vitals.Server
+	network  *network.Network
+	counts   *series.Counts // how counters of the sink grew
+	api      *flowapi.API
+	servers  *observe.Servers
+	degraded *degraded.Parts
+	names    *collectorNames
+	service  service
 
 	begin      failopen.Asked                 // the mode that the sink begins in
 	hugepages  bool                           // DPDK uses them

@@ -32,7 +32,6 @@ import (
 func (a *Appliance) startServing(c *conf.Config) (stop func(), err error) {
 	a.vitals, a.network, a.counts = a.observed(), network.New(), series.NewCounts()
 	_, stopKeeping := keepLearned(os.Getenv, instance(os.Getenv, slog.Default()), learnedCounts(a.counts), learnedChanges(a.network))
-	a.captures = a.makeCaptures()
 	a.api = a.makeAPI()
 	a.servers = observe.Serve(c.HTTP, &observe.Source{Config: a.config.Load, Control: a.control, Degraded: a.degraded, Parts: a.served()}, degraded.Tick())
 	return func() { a.servers.Stop(); stopKeeping() }, nil
@@ -40,7 +39,7 @@ func (a *Appliance) startServing(c *conf.Config) (stop func(), err error) {
 
 // served are the parts that the endpoint serves, in the order of /metrics and of the index.
 func (a *Appliance) served() []any {
-	return []any{
+	all := []any{
 		part.Page{Pattern: "GET /ui/", Path: "/ui/", Handler: ui.Handler("/ui/")},
 		a.vitals,
 		&events.Server{Live: a.live, Control: a.control},
@@ -51,11 +50,13 @@ func (a *Appliance) served() []any {
 		a.network,
 		a.control,
 		&confighistory.Server{History: a.history, Control: a.control, Env: a.knownVariable},
-		a.mitigation,
 		a.modes,
-		a.captures,
 		a.hooks,
 	}
+	for _, p := range a.features {
+		all = append(all, p)
+	}
+	return all
 }
 
 // makeAPI makes what answers with what the workers know.
@@ -66,7 +67,11 @@ func (a *Appliance) makeAPI() *flowapi.API {
 		return incident.Page(x, format, names.Of(&a.config.Load().Names))
 	}
 	in.Problems, in.Seen, in.Changes, in.Silent = a.problems.All, a.network.Seen, a.network.EachChange, a.network.EachSilent
-	in.Recorded = a.captures.Recorded
+	for _, p := range a.features {
+		if r, ok := p.(flowapi.Recorder); ok {
+			in.Recorded = r.Recorded
+		}
+	}
 	return in
 }
 

@@ -1,6 +1,7 @@
 // The root command: its subcommands, groups and shell completion.
 
-// Package command has the flags and help of every subcommand of intsink, and one call for each.
+// Package command lists the subcommands of intsink, and has the flags, the help and one call of each that is not in the folder
+// of what it is about.
 package command
 
 import (
@@ -11,6 +12,9 @@ import (
 	"intsink/cmd/internal/cli"
 	collectcmd "intsink/cmd/internal/collect"
 	"intsink/cmd/internal/decode"
+	"intsink/cmd/intsink/internal/failopen"
+	"intsink/cmd/intsink/internal/livecapture"
+	"intsink/cmd/intsink/internal/mitigation"
 )
 
 // New returns intsink with all of its subcommands.
@@ -46,9 +50,9 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 		newConfirmCommand(),
 		newUpgradeCommand(),
 		newConfigCommand(),
-		newModeCommand(),
-		newMitigateCommand(),
-		newCaptureCommand(),
+		failopen.NewCommand(),
+		mitigation.NewCommand(),
+		livecapture.NewCommand(),
 		newVerifyCommand(),
 		newProblemsCommand(),
 		newIncidentCommand(),

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/part"
 	"intsink/conf"
 )
 
@@ -29,13 +28,13 @@ type Diff struct {
 }
 
 // Register adds the routes.
-func (s *Server) Register(mux part.Mux) {
+func (s *Server) Register(mux control.Mux) {
 	mux.HandleFunc("GET /api/v1/config/history", func(w http.ResponseWriter, _ *http.Request) {
-		part.Answer(w, http.StatusOK, map[string]any{"items": s.Entries()})
+		control.Answer(w, http.StatusOK, map[string]any{"items": s.Entries()})
 	})
 	mux.HandleFunc("GET /api/v1/config/diff", s.diff)
 	for _, path := range []string{"/api/v1/config/history", "/api/v1/config/diff"} {
-		mux.HandleFunc(path, part.Only("GET", "GET, HEAD"))
+		mux.HandleFunc(path, control.Only("GET", "GET, HEAD"))
 	}
 }
 
@@ -48,10 +47,10 @@ func (s *Server) Paths() []string {
 func (s *Server) diff(w http.ResponseWriter, r *http.Request) {
 	d, status, err := s.compare(r)
 	if err != nil {
-		part.Answer(w, status, map[string]string{"error": err.Error()})
+		control.Answer(w, status, map[string]string{"error": err.Error()})
 		return
 	}
-	part.Answer(w, http.StatusOK, d)
+	control.Answer(w, http.StatusOK, d)
 }
 
 func (s *Server) compare(r *http.Request) (*Diff, int, error) {

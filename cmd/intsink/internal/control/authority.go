@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"intsink/cmd/internal/webguard"
-	"intsink/cmd/intsink/internal/part"
 	"intsink/conf"
 )
 
@@ -115,7 +114,7 @@ func (s *Server) guard(next http.Handler, profiles bool) http.Handler {
 // turnAway answers who has shown no right, and ends the connection.
 func turnAway(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Connection", "close")
-	part.Answer(w, status, failure{Error: text})
+	Answer(w, status, failure{Error: text})
 }
 
 // isHealth tells whether r asks how the sink is, and not why: that names files, and who reloaded.

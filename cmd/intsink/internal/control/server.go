@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"intsink/cmd/internal/webguard"
-	"intsink/cmd/intsink/internal/part"
 	"intsink/conf"
 )
 
@@ -41,15 +40,15 @@ type Server struct {
 }
 
 // Register adds the routes.
-func (s *Server) Register(mux part.Mux) {
+func (s *Server) Register(mux Mux) {
 	mux.HandleFunc("GET /api/v1/config", s.config)
 	mux.HandleFunc("POST /api/v1/reload", s.HandleUpTo(maxConfig, s.reload))
 	mux.HandleFunc("POST /api/v1/confirm", s.Handle(s.confirm))
 	mux.HandleFunc("POST /api/v1/upgrade", s.Handle(s.upgrade))
-	mux.HandleFunc("/api/v1/config", part.Only("GET", "GET, HEAD"))
-	mux.HandleFunc("/api/v1/reload", part.Only("POST", "POST"))
-	mux.HandleFunc("/api/v1/confirm", part.Only("POST", "POST"))
-	mux.HandleFunc("/api/v1/upgrade", part.Only("POST", "POST"))
+	mux.HandleFunc("/api/v1/config", Only("GET", "GET, HEAD"))
+	mux.HandleFunc("/api/v1/reload", Only("POST", "POST"))
+	mux.HandleFunc("/api/v1/confirm", Only("POST", "POST"))
+	mux.HandleFunc("/api/v1/upgrade", Only("POST", "POST"))
 }
 
 func (s *Server) reload(who string, r *http.Request) Outcome {
@@ -131,7 +130,7 @@ func (s *Server) upgrade(who string, r *http.Request) Outcome {
 // config answers the configuration in force, all defaults written out.
 func (s *Server) config(w http.ResponseWriter, _ *http.Request) {
 	_, good := s.State.Last()
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(part.Patience))
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	fmt.Fprintf(w, "# In force: generation %d, since %s, from %s (SHA-256 %s).\n\n", good.Generation, good.Time.Format(time.RFC3339), good.Config, good.SHA256)
 	w.Write(s.Sink.Config().DumpWithoutSecrets())
@@ -185,7 +184,7 @@ func (s *Server) HandleUpTo(bytes int64, do func(who string, r *http.Request) Ou
 			out.Stream(w, r)
 			return
 		}
-		part.Answer(w, out.Status, out.Body)
+		Answer(w, out.Status, out.Body)
 	}
 }
 

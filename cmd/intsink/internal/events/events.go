@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/part"
 )
 
 const (
@@ -27,7 +26,7 @@ type Server struct {
 }
 
 // Register adds the routes.
-func (s *Server) Register(mux part.Mux) {
+func (s *Server) Register(mux control.Mux) {
 	mux.HandleFunc("GET /api/v1/events", func(w http.ResponseWriter, r *http.Request) {
 		of := []string{control.From(r)}
 		if s.Control != nil {
@@ -35,7 +34,7 @@ func (s *Server) Register(mux part.Mux) {
 		}
 		s.events(w, r, of)
 	})
-	mux.HandleFunc("HEAD /api/v1/events", part.Only("GET", "GET")) // which would hold a stream that says nothing
+	mux.HandleFunc("HEAD /api/v1/events", control.Only("GET", "GET")) // which would hold a stream that says nothing
 }
 
 // Paths are what can be read.
@@ -45,7 +44,7 @@ func (s *Server) Paths() []string { return []string{"/api/v1/events"} }
 func (l *Live) events(w http.ResponseWriter, r *http.Request, of []string) {
 	s, leave, why := l.subscribe(of)
 	if s == nil {
-		part.Answer(w, http.StatusServiceUnavailable, map[string]string{"error": why + ": close one"})
+		control.Answer(w, http.StatusServiceUnavailable, map[string]string{"error": why + ": close one"})
 		return
 	}
 	defer leave()

@@ -10,7 +10,6 @@ import (
 	"net/http"
 
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/part"
 )
 
 // Server answers requests about the mode.
@@ -25,14 +24,14 @@ type Request struct {
 }
 
 // Register adds the routes.
-func (s *Server) Register(mux part.Mux) {
+func (s *Server) Register(mux control.Mux) {
 	mux.HandleFunc("GET /api/v1/mode", s.show)
 	mux.HandleFunc("POST /api/v1/mode", s.Control.Handle(s.ask))
-	mux.HandleFunc("/api/v1/mode", part.Only("GET and POST", "GET, HEAD, POST"))
+	mux.HandleFunc("/api/v1/mode", control.Only("GET and POST", "GET, HEAD, POST"))
 }
 
 func (s *Server) show(w http.ResponseWriter, _ *http.Request) {
-	part.Answer(w, http.StatusOK, s.State())
+	control.Answer(w, http.StatusOK, s.State())
 }
 
 func (s *Server) ask(who string, r *http.Request) control.Outcome {

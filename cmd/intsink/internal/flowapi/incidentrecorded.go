@@ -15,6 +15,11 @@ import (
 // Recorded looks into the flight recorder for packets of a time, with these flows in either direction; nil: it is off.
 type Recorded func(w *Wanted, from, to time.Time) *RecordedItem
 
+// Recorder is a part that reads the flight recorder.
+type Recorder interface {
+	Recorded(w *Wanted, from, to time.Time) *RecordedItem
+}
+
 // Wanted is which flows the packets are to be of, in the words of a capture's match; "": any.
 type Wanted struct{ Source, Destination, Protocol, SourcePort, DestinationPort string }
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/problem"
-	"intsink/cmd/intsink/internal/part"
+	"intsink/cmd/intsink/internal/control"
 	"intsink/engine"
 	"intsink/engine/aside/inspect"
 	"intsink/engine/series"
@@ -67,7 +67,7 @@ var Lists = []string{"flows", "paths", "queues", "links", "interfaces", "episode
 var Details = []string{"flows/{id}", "paths/{id}", "queues/{id}"}
 
 // RegisterShared adds the routes below /api/v1/.
-func (in *API) RegisterShared(mux part.Mux) {
+func (in *API) RegisterShared(mux control.Mux) {
 	lists := map[string]func(context.Context, *parameters) (any, error){
 		"flows": in.flows, "paths": in.paths, "queues": in.queues, "links": in.links, "interfaces": in.interfaces, "episodes": in.episodes,
 	}

@@ -14,7 +14,6 @@ import (
 	"intsink/cmd/intsink/internal/mitigation"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
-	"intsink/engine"
 	"intsink/engine/aside/capture"
 	"intsink/engine/aside/recorder"
 )
@@ -27,14 +26,6 @@ const (
 	trailerMissed = "Intsink-Recorder-Missed"
 	trailerHeld   = "Intsink-Recorder-Held"
 )
-
-// RecordersOf returns the recorders of workers.
-func RecordersOf(all []*engine.Worker) (out []*recorder.Recorder) {
-	for _, w := range all {
-		out = append(out, w.Recorder)
-	}
-	return out
-}
 
 // past is the packets of all recorders, in the order of their times.
 type past struct {

@@ -13,7 +13,6 @@ import (
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/part"
 	"intsink/conf"
-	"intsink/engine"
 	"intsink/engine/aside/capture"
 	"intsink/engine/aside/recorder"
 )
@@ -55,18 +54,20 @@ func (s *Server) Counters() Counters {
 	return Counters{Running: s.running.Load(), Packets: s.packets.Load(), DroppedRate: s.rate.Load(), DroppedRoom: s.full.Load()}
 }
 
-// WorkersOf returns the workers of an engine as Workers.
-func WorkersOf(all []*engine.Worker) (out []Worker) {
-	for _, w := range all {
-		out = append(out, w.Captures)
+// Start implements part.Part.
+func (s *Server) Start(e *part.Env) (stop func(), err error) {
+	s.Config, s.Clock, s.WallClock, s.Control, s.Version = e.Config, e.Clock, e.WallClock, e.Control, e.Version
+	for _, w := range e.Workers {
+		s.Workers = append(s.Workers, w.Captures)
+		s.Recorders = append(s.Recorders, w.Recorder)
 	}
-	return out
+	return nil, nil
 }
 
 // Register adds the route.
-func (s *Server) Register(mux part.Mux) {
+func (s *Server) Register(mux control.Mux) {
 	mux.HandleFunc("POST /api/v1/capture", s.Control.Handle(s.begin))
-	mux.HandleFunc("/api/v1/capture", part.Only("POST", "POST"))
+	mux.HandleFunc("/api/v1/capture", control.Only("POST", "POST"))
 }
 
 // begin checks a request and streams its capture. It takes the right to write, since a capture

@@ -12,6 +12,8 @@ import (
 
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/part"
+	"intsink/conf"
+	"intsink/engine/aside/mitigate"
 )
 
 // Server answers requests about the rules in Store.
@@ -24,28 +26,58 @@ type Server struct {
 	DeviceBytes func() []int
 }
 
+// Start implements part.Part: it takes up the rules of before a restart.
+func (s *Server) Start(e *part.Env) (stop func(), err error) {
+	var links []string
+	for _, l := range e.Config().Links {
+		if l.Mitigation {
+			links = append(links, l.Name)
+		}
+	}
+	var asides []*mitigate.Aside
+	for _, w := range e.Workers {
+		asides = append(asides, w.Mitigation)
+	}
+	s.Store, s.Control = NewStore(asides, links, e.Clock, e.WallClock), e.Control
+	s.DeviceBytes = func() []int { return deviceBytes(e.Config()) }
+	s.Store.Keep(e.State)
+	return s.Store.Close, nil
+}
+
+// deviceBytes are the lengths of device ids in domain specific metadata.
+func deviceBytes(c *conf.Config) (all []int) {
+	for _, d := range c.INT.Domains {
+		for _, in := range d.Instructions {
+			if in.Role == conf.DeviceIDRole {
+				all = append(all, int(in.Length))
+			}
+		}
+	}
+	return all
+}
+
 // Register adds the routes.
-func (s *Server) Register(mux part.Mux) {
-	mux.HandleFunc("GET /api/v1/mitigations", func(w http.ResponseWriter, _ *http.Request) { part.Answer(w, http.StatusOK, s.Store.List()) })
+func (s *Server) Register(mux control.Mux) {
+	mux.HandleFunc("GET /api/v1/mitigations", func(w http.ResponseWriter, _ *http.Request) { control.Answer(w, http.StatusOK, s.Store.List()) })
 	mux.HandleFunc("GET /api/v1/mitigations/{id}", s.one)
 	mux.HandleFunc("POST /api/v1/mitigations", s.Control.Handle(s.add))
 	mux.HandleFunc("DELETE /api/v1/mitigations/{id}", s.Control.Handle(s.remove))
 	mux.HandleFunc("POST /aggAttack", s.Control.Handle(s.startAttack))
 	mux.HandleFunc("DELETE /aggAttack", s.Control.Handle(s.stopAttack))
-	mux.HandleFunc("/api/v1/mitigations", part.Only("GET and POST", "GET, HEAD, POST"))
-	mux.HandleFunc("/api/v1/mitigations/{id}", part.Only("GET and DELETE", "GET, HEAD, DELETE"))
-	mux.HandleFunc("/aggAttack", part.Only("POST and DELETE", "POST, DELETE"))
+	mux.HandleFunc("/api/v1/mitigations", control.Only("GET and POST", "GET, HEAD, POST"))
+	mux.HandleFunc("/api/v1/mitigations/{id}", control.Only("GET and DELETE", "GET, HEAD, DELETE"))
+	mux.HandleFunc("/aggAttack", control.Only("POST and DELETE", "POST, DELETE"))
 }
 
 func (s *Server) one(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	for _, rule := range s.Store.List().Rules {
 		if strconv.FormatUint(rule.ID, 10) == id {
-			part.Answer(w, http.StatusOK, rule)
+			control.Answer(w, http.StatusOK, rule)
 			return
 		}
 	}
-	part.Answer(w, http.StatusNotFound, map[string]string{"error": noRule(id)})
+	control.Answer(w, http.StatusNotFound, map[string]string{"error": noRule(id)})
 }
 
 func noRule(id string) string {

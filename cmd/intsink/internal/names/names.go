@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/problem"
-	"intsink/cmd/intsink/internal/part"
+	"intsink/cmd/intsink/internal/control"
 	"intsink/conf"
 	"intsink/engine/aside/inspect"
 )
@@ -159,9 +159,9 @@ func Flag(cmd *cobra.Command, numeric *bool) {
 type Server struct{ Config func() *conf.Config }
 
 // RegisterShared adds the routes.
-func (s *Server) RegisterShared(mux part.Mux) {
-	mux.HandleFunc("GET /api/v1/names", func(w http.ResponseWriter, _ *http.Request) { part.Answer(w, http.StatusOK, Of(&s.Config().Names)) })
-	mux.HandleFunc("/api/v1/names", part.Only("GET", "GET, HEAD"))
+func (s *Server) RegisterShared(mux control.Mux) {
+	mux.HandleFunc("GET /api/v1/names", func(w http.ResponseWriter, _ *http.Request) { control.Answer(w, http.StatusOK, Of(&s.Config().Names)) })
+	mux.HandleFunc("/api/v1/names", control.Only("GET", "GET, HEAD"))
 }
 
 // Paths are what can be read.

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"intsink/cmd/intsink/internal/part"
+	"intsink/cmd/intsink/internal/control"
 	"intsink/engine/aside/inspect"
 )
 
@@ -183,7 +183,7 @@ func (x *Network) serveChanges(w http.ResponseWriter, r *http.Request) {
 			err = fmt.Errorf("it is not known; there is limit, since")
 		}
 		if err != nil {
-			part.Answer(w, http.StatusBadRequest, map[string]string{"error": fmt.Sprintf("parameter %.40q: %v", name, err)})
+			control.Answer(w, http.StatusBadRequest, map[string]string{"error": fmt.Sprintf("parameter %.40q: %v", name, err)})
 			return
 		}
 	}
@@ -197,5 +197,5 @@ func (x *Network) serveChanges(w http.ResponseWriter, r *http.Request) {
 	}
 	n := x.changes.n
 	x.mu.Unlock()
-	part.Answer(w, http.StatusOK, map[string]any{"items": items, "totals": map[string]int{"changes": n}})
+	control.Answer(w, http.StatusOK, map[string]any{"items": items, "totals": map[string]int{"changes": n}})
 }

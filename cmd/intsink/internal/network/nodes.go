@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"intsink/cmd/intsink/internal/part"
+	"intsink/cmd/intsink/internal/control"
 )
 
 // nodeItem is a node in JSON.
@@ -50,7 +50,7 @@ func (x *Network) Seen(id uint32) (at time.Time, known bool) {
 func (x *Network) serveNode(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseUint(r.PathValue("id"), 0, 32)
 	if err != nil {
-		part.Answer(w, http.StatusBadRequest, map[string]string{"error": "the id of a node is a number, such as 102 or 0x66"})
+		control.Answer(w, http.StatusBadRequest, map[string]string{"error": "the id of a node is a number, such as 102 or 0x66"})
 		return
 	}
 	x.mu.Lock()
@@ -61,10 +61,10 @@ func (x *Network) serveNode(w http.ResponseWriter, r *http.Request) {
 	}
 	x.mu.Unlock()
 	if n == nil {
-		part.Answer(w, http.StatusNotFound, map[string]string{"error": "node " + strconv.FormatUint(id, 10) + " was not seen in the last day; GET /api/v1/nodes lists those that were"})
+		control.Answer(w, http.StatusNotFound, map[string]string{"error": "node " + strconv.FormatUint(id, 10) + " was not seen in the last day; GET /api/v1/nodes lists those that were"})
 		return
 	}
-	part.Answer(w, http.StatusOK, d)
+	control.Answer(w, http.StatusOK, d)
 }
 
 // serveNodes answers GET /api/v1/nodes.
@@ -77,7 +77,7 @@ func (x *Network) serveNodes(w http.ResponseWriter, _ *http.Request) {
 	}
 	left := x.left
 	x.mu.Unlock()
-	part.Answer(w, http.StatusOK, map[string]any{"items": items, "totals": map[string]uint64{"nodes": uint64(len(items)), "left_out": left}})
+	control.Answer(w, http.StatusOK, map[string]any{"items": items, "totals": map[string]uint64{"nodes": uint64(len(items)), "left_out": left}})
 }
 
 // Paths are what can be read.
@@ -86,11 +86,11 @@ func (x *Network) Paths() []string {
 }
 
 // Register adds the routes.
-func (x *Network) Register(mux part.Mux) {
+func (x *Network) Register(mux control.Mux) {
 	mux.HandleFunc("GET /api/v1/nodes", x.serveNodes)
 	mux.HandleFunc("GET /api/v1/nodes/{id}", x.serveNode)
 	mux.HandleFunc("GET /api/v1/changes", x.serveChanges)
-	mux.HandleFunc("/api/v1/nodes", part.Only("GET", "GET, HEAD"))
-	mux.HandleFunc("/api/v1/nodes/{id}", part.Only("GET", "GET, HEAD"))
-	mux.HandleFunc("/api/v1/changes", part.Only("GET", "GET, HEAD"))
+	mux.HandleFunc("/api/v1/nodes", control.Only("GET", "GET, HEAD"))
+	mux.HandleFunc("/api/v1/nodes/{id}", control.Only("GET", "GET, HEAD"))
+	mux.HandleFunc("/api/v1/changes", control.Only("GET", "GET, HEAD"))
 }

@@ -85,13 +85,13 @@ type router struct {
 
 func newRouter() *router { return &router{ServeMux: http.NewServeMux()} }
 
-// Handle implements part.Mux.
+// Handle implements control.Mux.
 func (m *router) Handle(pattern string, h http.Handler) {
 	m.patterns = append(m.patterns, pattern)
 	m.ServeMux.Handle(pattern, h)
 }
 
-// HandleFunc implements part.Mux.
+// HandleFunc implements control.Mux.
 func (m *router) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request)) {
 	m.Handle(pattern, http.HandlerFunc(h))
 }
@@ -132,7 +132,7 @@ func (s *Source) routes() *router {
 	mux.Handle("GET /metrics", shared)
 	mux.Handle("/api/v1/", shared)
 	mux.HandleFunc("GET /api/v1/{$}", func(w http.ResponseWriter, _ *http.Request) {
-		part.Answer(w, http.StatusOK, map[string][]string{"endpoints": s.index()})
+		control.Answer(w, http.StatusOK, map[string][]string{"endpoints": s.index()})
 	})
 	mux.HandleFunc("/api/", noVersion)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
@@ -180,5 +180,5 @@ func profiles() http.Handler {
 
 // noVersion answers below /api what is not of a version that there is.
 func noVersion(w http.ResponseWriter, _ *http.Request) {
-	part.Answer(w, http.StatusNotFound, map[string]string{"error": "there is version 1 only; GET /api/v1/ lists what there is"})
+	control.Answer(w, http.StatusNotFound, map[string]string{"error": "there is version 1 only; GET /api/v1/ lists what there is"})
 }

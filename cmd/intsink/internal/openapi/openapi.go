@@ -10,7 +10,7 @@ import (
 	_ "embed"
 	"net/http"
 
-	"intsink/cmd/intsink/internal/part"
+	"intsink/cmd/intsink/internal/control"
 )
 
 // Document is the document.
@@ -22,12 +22,12 @@ var Document []byte
 type Server struct{}
 
 // Register adds the routes.
-func (Server) Register(mux part.Mux) {
+func (Server) Register(mux control.Mux) {
 	mux.HandleFunc("GET /api/v1/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.Write(Document) // fails where nobody listens any more
 	})
-	mux.HandleFunc("/api/v1/openapi.json", part.Only("GET", "GET, HEAD"))
+	mux.HandleFunc("/api/v1/openapi.json", control.Only("GET", "GET, HEAD"))
 }
 
 // Paths are what can be read.

@@ -1,26 +1,40 @@
-// What a part of a running sink may bring: routes, metrics, lines of the index.
+// Part: what a running sink is made of, and what a part may bring: routes, metrics, lines of the index.
 
-// Package part is what a part of a running sink may bring to those who serve it: the endpoint asks each part for these
-// interfaces, and knows nothing else of it. It has the answers that all routes give, too.
+// Package part says what a part of a running sink is, and what it may bring to those who serve it: the endpoint asks
+// each part for these interfaces, and knows nothing else of it.
 package part
 
 import (
 	"net/http"
 
+	"intsink/cmd/intsink/internal/control"
+	"intsink/conf"
+	"intsink/engine"
 	"intsink/engine/metric"
 )
 
-// Mux is where routes are added: http.ServeMux, or what remembers them.
-type Mux interface {
-	Handle(pattern string, h http.Handler)
-	HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request))
+// Part is started once the workers are made, and before they poll. stop ends it when they poll no more, or after an
+// error what there is of it; nil: nothing is to be done.
+type Part interface {
+	Start(e *Env) (stop func(), err error)
+}
+
+// Env is the sink that a part is of.
+type Env struct {
+	Version   string
+	State     string              // folder of what outlives a restart; "": there is none
+	Config    func() *conf.Config // in force now
+	Clock     func() int64        // of the workers
+	WallClock func() int64        // by how much the wall clock is ahead of that
+	Workers   []*engine.Worker
+	Control   *control.Server // decides who may write
 }
 
 // Routes is a part that answers requests.
-type Routes interface{ Register(mux Mux) }
+type Routes interface{ Register(mux control.Mux) }
 
 // Shared is a part whose answers cost something: one goes to all who ask the same at once.
-type Shared interface{ RegisterShared(mux Mux) }
+type Shared interface{ RegisterShared(mux control.Mux) }
 
 // Paths is a part that has lines in the index of the endpoint: what can be read of it.
 type Paths interface{ Paths() []string }
@@ -35,7 +49,7 @@ type Page struct {
 }
 
 // Register adds the route.
-func (p Page) Register(mux Mux) { mux.Handle(p.Pattern, p.Handler) }
+func (p Page) Register(mux control.Mux) { mux.Handle(p.Pattern, p.Handler) }
 
 // Paths is the line of the index.
 func (p Page) Paths() []string { return []string{p.Path} }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/problem"
-	"intsink/cmd/intsink/internal/part"
+	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/status"
 	"intsink/engine/metric"
 )
@@ -15,9 +15,9 @@ import (
 type Problems struct{ *problem.List }
 
 // Register adds the routes.
-func (p Problems) Register(mux part.Mux) {
+func (p Problems) Register(mux control.Mux) {
 	mux.Handle("GET /api/v1/problems", p.List)
-	mux.HandleFunc("/api/v1/problems", part.Only("GET", "GET, HEAD"))
+	mux.HandleFunc("/api/v1/problems", control.Only("GET", "GET, HEAD"))
 }
 
 // Paths are what can be read.

@@ -11,7 +11,7 @@ import (
 
 	"intsink/cmd/internal/degraded"
 	"intsink/cmd/internal/problem"
-	"intsink/cmd/intsink/internal/part"
+	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/status"
 	"intsink/conf"
 	"intsink/engine"
@@ -43,12 +43,12 @@ type Server struct {
 type Fill interface{ Fill(j *status.Status) }
 
 // RegisterShared adds the routes whose answers cost something.
-func (s *Server) RegisterShared(mux part.Mux) {
-	mux.HandleFunc("GET /api/v1/status", func(w http.ResponseWriter, _ *http.Request) { part.Answer(w, http.StatusOK, s.Status()) })
+func (s *Server) RegisterShared(mux control.Mux) {
+	mux.HandleFunc("GET /api/v1/status", func(w http.ResponseWriter, _ *http.Request) { control.Answer(w, http.StatusOK, s.Status()) })
 }
 
 // Register adds the routes of health.
-func (s *Server) Register(mux part.Mux) {
+func (s *Server) Register(mux control.Mux) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.Healthy()) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("verbose") {

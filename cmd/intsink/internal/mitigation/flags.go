@@ -1,16 +1,16 @@
 // Flags and help of intsink mitigate: list, add, remove.
 
-package command
+package mitigation
 
 import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"intsink/cmd/internal/cli"
-	"intsink/cmd/intsink/internal/mitigation"
 )
 
-func newMitigateCommand() *cobra.Command {
+// NewCommand returns the command.
+func NewCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mitigate",
 		Short: "Drop, police or count packets of a running sink by rules that end by themselves",
@@ -27,18 +27,18 @@ there, and the user that the sink runs as. At --url it takes a token that may wr
 		Args: cli.KnownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newMitigateListCommand(), newMitigateAddCommand(), newMitigateRemoveCommand())
+	cmd.AddCommand(newListCommand(), newAddCommand(), newRemoveCommand())
 	return cmd
 }
 
-// mitigateFlags adds the flags that all mitigate commands have.
-func mitigateFlags(cmd *cobra.Command, o *mitigation.Options) {
+// addFlags adds the flags that all of its commands have.
+func addFlags(cmd *cobra.Command, o *Options) {
 	o.Sink.RegisterControl(cmd)
 	o.Sink.RegisterFormat(cmd, "a table")
 }
 
-func newMitigateListCommand() *cobra.Command {
-	var o mitigation.Options
+func newListCommand() *cobra.Command {
+	var o Options
 	cmd := &cobra.Command{
 		Use:   "list [--socket PATH | --config FILE | --url URL] [--format text|json]",
 		Short: "List the rules that are in force, and what they have selected and dropped",
@@ -50,15 +50,15 @@ Exit codes: 0 success, 1 the sink does not answer, 2 wrong usage.`,
   intsink mitigate list --url http://127.0.0.1:9465 --format json | jq .rules[].dropped_packets`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return mitigation.RunList(cmd.Context(), cmd.OutOrStdout(), &o)
+			return RunList(cmd.Context(), cmd.OutOrStdout(), &o)
 		},
 	}
-	mitigateFlags(cmd, &o)
+	addFlags(cmd, &o)
 	return cmd
 }
 
-func newMitigateAddCommand() *cobra.Command {
-	var o mitigation.Options
+func newAddCommand() *cobra.Command {
+	var o Options
 	cmd := &cobra.Command{
 		Use:   "add --ttl TIME [--action drop|police|count] [--source PREFIX ...] ...",
 		Short: "Add a rule",
@@ -72,47 +72,40 @@ Exit codes: 0 the rule is in force, 1 it was refused, or the sink does not answe
   intsink mitigate add --action count --device-id 0x0200000000090000 --ttl 5m`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return mitigation.RunAdd(cmd.Context(), cmd.OutOrStdout(), &o)
+			return RunAdd(cmd.Context(), cmd.OutOrStdout(), &o)
 		},
 	}
-	mitigateFlags(cmd, &o)
+	addFlags(cmd, &o)
 	f := cmd.Flags()
 	f.DurationVar(&o.TTL, "ttl", 0, "how long the rule lasts: 1s to 720h")
 	f.StringVar(&o.Action, "action", "drop", "drop, police (drop what exceeds --rate) or count (let pass)")
 	f.StringVar(&o.Rate, "rate", "", "bits per second that police lets pass: 500k, 10M, 1G")
 	f.StringVar(&o.Comment, "comment", "", "what the rule is for; it stands in the list and in the log")
-	for _, x := range matchFlags(&o.Match) {
-		f.Var(x.value, x.name, x.usage)
-	}
+	o.Match.AddFlags(f)
 	cmd.RegisterFlagCompletionFunc("action", cobra.FixedCompletions([]string{"drop", "police", "count"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-// matchFlag is a flag that may be repeated.
-type matchFlag struct {
-	name, usage string
-	value       pflag.Value
-}
-
-func matchFlags(m *mitigation.Match) []matchFlag {
-	list := func(t *mitigation.Texts) pflag.Value {
-		var f pflag.FlagSet
-		f.StringSliceVar((*[]string)(t), "x", nil, "")
-		return f.Lookup("x").Value
-	}
-	return []matchFlag{
-		{"source", "source address or prefix", list(&m.Source)},
-		{"destination", "destination address or prefix", list(&m.Destination)},
-		{"protocol", "tcp, udp, icmp, icmpv6, sctp, gre, esp or a number", list(&m.Protocol)},
-		{"source-port", "source port, or a range such as 8000-8099", list(&m.SourcePort)},
-		{"destination-port", "destination port, or a range", list(&m.DestinationPort)},
-		{"device-id", "domain specific metadata with the role device_id", list(&m.DeviceID)},
-		{"source-mac", "source address of the Ethernet header", list(&m.SourceMAC)},
+// AddFlags adds the flags of a match, each of which may be repeated.
+func (m *Match) AddFlags(f *pflag.FlagSet) {
+	for _, x := range []struct {
+		name, usage string
+		texts       *Texts
+	}{
+		{"source", "source address or prefix", &m.Source},
+		{"destination", "destination address or prefix", &m.Destination},
+		{"protocol", "tcp, udp, icmp, icmpv6, sctp, gre, esp or a number", &m.Protocol},
+		{"source-port", "source port, or a range such as 8000-8099", &m.SourcePort},
+		{"destination-port", "destination port, or a range", &m.DestinationPort},
+		{"device-id", "domain specific metadata with the role device_id", &m.DeviceID},
+		{"source-mac", "source address of the Ethernet header", &m.SourceMAC},
+	} {
+		f.StringSliceVar((*[]string)(x.texts), x.name, nil, x.usage)
 	}
 }
 
-func newMitigateRemoveCommand() *cobra.Command {
-	var o mitigation.Options
+func newRemoveCommand() *cobra.Command {
+	var o Options
 	cmd := &cobra.Command{
 		Use:   "remove ID [--socket PATH | --config FILE | --url URL] [--format text|json]",
 		Short: "Remove a rule",
@@ -122,9 +115,9 @@ Exit codes: 0 the rule is gone, 1 there was none, or the sink does not answer, 2
 		Example: `  intsink mitigate remove 1`,
 		Args:    cli.OneArg("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return mitigation.RunRemove(cmd.Context(), cmd.OutOrStdout(), &o, args[0])
+			return RunRemove(cmd.Context(), cmd.OutOrStdout(), &o, args[0])
 		},
 	}
-	mitigateFlags(cmd, &o)
+	addFlags(cmd, &o)
 	return cmd
 }

@@ -1,6 +1,6 @@
 // Flags and help of intsink capture.
 
-package command
+package livecapture
 
 import (
 	"fmt"
@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
-	"intsink/cmd/intsink/internal/livecapture"
 )
 
-func newCaptureCommand() *cobra.Command {
-	var o livecapture.Options
+// NewCommand returns the command.
+func NewCommand() *cobra.Command {
+	var o Options
 	cmd := &cobra.Command{
 		Use:   "capture -w FILE|- [--stage in|out|both] [--watch NAME ...] [--event EVENT ...] [--reason REASON ...] [--source PREFIX ...] ...",
 		Short: "Capture packets of a running sink before and after INT is removed",
@@ -57,14 +57,14 @@ Exit codes: 0 the file is complete, 1 it is not, or the sink refused, 2 wrong us
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			return livecapture.Run(ctx, os.Stdout, cmd.ErrOrStderr(), &o)
+			return Run(ctx, os.Stdout, cmd.ErrOrStderr(), &o)
 		},
 	}
-	captureFlags(cmd, &o)
+	addFlags(cmd, &o)
 	return cmd
 }
 
-func captureFlags(cmd *cobra.Command, o *livecapture.Options) {
+func addFlags(cmd *cobra.Command, o *Options) {
 	o.Sink.RegisterControl(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.File, "write", "w", "", "capture to write; -: standard output")
@@ -74,9 +74,7 @@ func captureFlags(cmd *cobra.Command, o *livecapture.Options) {
 	f.StringSliceVar(&o.Watches, "watch", nil, "watch that the packet's flow belongs to")
 	f.StringSliceVar(&o.Events, "event", nil, "event that a report about the packet has; drop alone: every drop")
 	f.StringSliceVar(&o.Reasons, "reason", nil, "reason of intsink_dropped_packets_total or intsink_malformed_packets_total")
-	for _, x := range matchFlags(&o.Match) {
-		f.Var(x.value, x.name, x.usage)
-	}
+	o.Match.AddFlags(f)
 	f.BoolVar(&o.BothWays, "both-ways", false, "with --source to --source-port: packets in the opposite direction, too")
 	f.IntVar(&o.Count, "count", 0, "end with so many packets in the file; 0: by time alone")
 	f.Float64Var(&o.Seconds, "seconds", 60, "end after this time, at most 3600")
@@ -88,6 +86,6 @@ func captureFlags(cmd *cobra.Command, o *livecapture.Options) {
 		cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 	fixed("stage", []string{"in", "out", "both"})
-	fixed("event", livecapture.EventNames())
-	fixed("reason", livecapture.ReasonNames())
+	fixed("event", EventNames())
+	fixed("reason", ReasonNames())
 }

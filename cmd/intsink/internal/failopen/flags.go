@@ -1,16 +1,16 @@
 // Flags and help of intsink mode.
 
-package command
+package failopen
 
 import (
 	"github.com/spf13/cobra"
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/intsink/internal/client"
-	"intsink/cmd/intsink/internal/failopen"
 )
 
-func newModeCommand() *cobra.Command {
+// NewCommand returns the command.
+func NewCommand() *cobra.Command {
 	var o client.Options
 	cmd := &cobra.Command{
 		Use:   "mode [full|strip|pass|bypass] [--socket PATH | --config FILE | --url URL [--token-file FILE] [--ca FILE]] [--format text|json]",
@@ -33,7 +33,7 @@ Exit codes: 0 success, 1 the sink refuses or does not answer, 2 wrong usage.`,
 		Args:      cli.AtMostOneArg("MODE"),
 		ValidArgs: []string{"full", "strip", "pass", "bypass"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return failopen.RunMode(cmd.Context(), cmd.OutOrStdout(), &o, append(args, "")[0])
+			return RunMode(cmd.Context(), cmd.OutOrStdout(), &o, append(args, "")[0])
 		},
 	}
 	o.RegisterControl(cmd)

@@ -1,6 +1,6 @@
 // Answers of routes as JSON.
 
-package part
+package control
 
 import (
 	"encoding/json"
@@ -9,12 +9,18 @@ import (
 	"time"
 )
 
-// Patience is how long an answer waits for a client that does not read.
-const Patience = 10 * time.Second
+// patience is how long an answer waits for a client that does not read.
+const patience = 10 * time.Second
 
-// Answer writes body as JSON, and waits for at most Patience until the client has read it.
+// Mux is where routes are added: http.ServeMux, or what remembers them.
+type Mux interface {
+	Handle(pattern string, h http.Handler)
+	HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request))
+}
+
+// Answer writes body as JSON, and waits for at most patience until the client has read it.
 func Answer(w http.ResponseWriter, status int, body any) {
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(Patience))
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
 	e := json.NewEncoder(w)
