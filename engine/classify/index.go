@@ -65,6 +65,9 @@ func New[S any](rules [][]Span, makeSets func(n int) []S, put func(set *S, rule 
 	return x
 }
 
+// Cuts tells whether some values fit other rules than others may: else At is the same of all.
+func (x *Index[S]) Cuts() bool { return len(x.from) > 1 }
+
 // At returns the set of rules that p fits.
 func (x *Index[S]) At(p Point) *S { return &x.fits[x.piece(p)] }
 

@@ -84,17 +84,20 @@ func (r *Record) Room(n int) int { return headerLen + min(len(r.Watch), maxWatch
 // fields, Len and Data are those of m.
 func (r *Record) Write(s []byte, m *mbuf.Mbuf, n int) {
 	name := min(len(r.Watch), maxWatch)
-	o := binary.LittleEndian
-	o.PutUint64(s[atTime:], uint64(r.Time))
-	o.PutUint32(s[atEvents:], uint32(r.Events))
-	o.PutUint32(s[atLen:], uint32(m.PktLen()))
-	o.PutUint32(s[atDataLen:], uint32(n))
-	o.PutUint16(s[atLink:], uint16(r.Link))
-	s[atFlags] = flag(r.Host, flagHost) | flag(r.Out, flagOut) | flag(r.ToNetwork, flagToNetwork) | flag(r.Dropped, flagDropped)
-	s[atReason], s[atMalformed], s[atWatchLen] = r.Reason, uint8(r.Malformed), uint8(name)
+	o, h := binary.LittleEndian, (*[headerLen]byte)(s)
+	o.PutUint64(h[atTime:], uint64(r.Time))
+	o.PutUint32(h[atEvents:], uint32(r.Events))
+	o.PutUint32(h[atLen:], uint32(m.PktLen()))
+	o.PutUint32(h[atDataLen:], uint32(n))
+	o.PutUint16(h[atLink:], uint16(r.Link))
+	h[atFlags] = flag(r.Host, flagHost) | flag(r.Out, flagOut) | flag(r.ToNetwork, flagToNetwork) | flag(r.Dropped, flagDropped)
+	h[atReason], h[atMalformed], h[atWatchLen] = r.Reason, uint8(r.Malformed), uint8(name)
 	to := s[headerLen:]
-	copy(to, r.Watch[:name])
-	m.AppendTo(to[name:name:len(to)], n)
+	if copy(to, r.Watch[:name]); n <= len(m.Bytes()) { // as most packets, in one segment
+		copy(to[name:], m.Bytes()[:n])
+	} else {
+		m.AppendTo(to[name:name:len(to)], n)
+	}
 }
 
 // get reads the next record into r. It returns false if there is none. r.Data lies in the ring,

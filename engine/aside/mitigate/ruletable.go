@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
-	"slices"
 
 	"intsink/engine/classify"
 	"intsink/flows"
@@ -20,7 +19,8 @@ type Table struct {
 	protocol, sourcePort, destinationPort, device, mac classify.Index[set]
 	source, destination                                [2]classify.Index[set] // IPv4, IPv6
 
-	noIP, noDevice set // those that do not ask for it
+	noIP, noDevice set    // those that do not ask for it
+	uncut          [2]set // those that fit each key, by fields that no rule cuts: IPv4, IPv6
 	asksDevice     bool
 }
 
@@ -59,6 +59,17 @@ func New(rules []*Rule) *Table {
 		}
 		t.asksDevice = t.asksDevice || len(m.Device) > 0
 	}
+	for v := range t.uncut {
+		t.uncut[v] = make(set, t.words)
+		for i := range t.uncut[v] {
+			t.uncut[v][i] = math.MaxUint64
+		}
+		for _, x := range []*classify.Index[set]{&t.source[v], &t.destination[v]} {
+			if !x.Cuts() {
+				t.uncut[v].keep(x.At(classify.Point{}))
+			}
+		}
+	}
 	return t
 }
 
@@ -94,23 +105,44 @@ type Packet struct {
 	Device    uint64
 }
 
+// fits are the sets of rules that a packet fits by one field each.
+type fits struct {
+	sets [8]*set
+	n    int
+}
+
+func (x *fits) add(s *set) {
+	x.sets[x.n%len(x.sets)] = s
+	x.n++
+}
+
+// word is the rules of one word that are in all sets.
+func (x *fits) word(i int) uint64 {
+	word := uint64(math.MaxUint64)
+	for _, s := range x.sets[:x.n] {
+		word &= (*s)[i]
+	}
+	return word
+}
+
 // Find returns the first rule that selects p and has not ended at now; nil: there is none.
 func (t *Table) Find(p *Packet, now int64) *Rule {
-	var room [MaxRules / 64]uint64
-	s := set(room[:t.words])
-	copy(s, *t.mac.At(classify.Point{0, p.SourceMAC}))
+	var x fits
+	if t.mac.Cuts() {
+		x.add(t.mac.At(classify.Point{0, p.SourceMAC}))
+	}
 	if p.HasDevice {
-		s.keep(t.device.At(classify.Point{0, p.Device}))
-	} else {
-		s.keep(&t.noDevice)
+		x.add(t.device.At(classify.Point{0, p.Device}))
+	} else if t.asksDevice {
+		x.add(&t.noDevice)
 	}
 	if k := p.Key; k == nil {
-		s.keep(&t.noIP)
+		x.add(&t.noIP)
 	} else {
-		t.keepByKey(s, k)
+		t.byKey(&x, k)
 	}
-	for i, word := range s {
-		for ; word != 0; word &= word - 1 {
+	for i := range t.words {
+		for word := x.word(i); word != 0; word &= word - 1 {
 			if r := t.rules[64*i+bits.TrailingZeros64(word)]; now < r.Expires() {
 				return r
 			}
@@ -119,26 +151,39 @@ func (t *Table) Find(p *Packet, now int64) *Rule {
 	return nil
 }
 
-// keepByKey keeps the rules of s that select the key of a flow.
-func (t *Table) keepByKey(s set, k *flows.Key) {
+// byKey adds what the key of a flow fits. All values of a field that no rule cuts fit the same: those of addresses none, where all rules
+// have addresses of the other version.
+func (t *Table) byKey(x *fits, k *flows.Key) {
 	v := k.Version() >> 1 & 1 // 4: 0, 6: 1
-	s.keep(t.protocol.At(classify.Point{0, uint64(k.Proto())}))
-	s.keep(t.destination[v].At(k.Dst()))
-	s.keep(t.source[v].At(k.Src()))
-	s.keep(t.destinationPort.At(classify.Point{0, uint64(k.DstPort())}))
-	s.keep(t.sourcePort.At(classify.Point{0, uint64(k.SrcPort())}))
+	x.add(&t.uncut[v])
+	if t.protocol.Cuts() {
+		x.add(t.protocol.At(classify.Point{0, uint64(k.Proto())}))
+	}
+	if i := &t.destination[v]; i.Cuts() {
+		x.add(i.At(k.Dst()))
+	}
+	if i := &t.source[v]; i.Cuts() {
+		x.add(i.At(k.Src()))
+	}
+	if t.destinationPort.Cuts() {
+		x.add(t.destinationPort.At(classify.Point{0, uint64(k.DstPort())}))
+	}
+	if t.sourcePort.Cuts() {
+		x.add(t.sourcePort.At(classify.Point{0, uint64(k.SrcPort())}))
+	}
 }
 
 // MaySelect tells whether some rule may select packets with this key: by what else they are, it may
 // select some of them or none.
 func (t *Table) MaySelect(k *flows.Key) bool {
-	var room [MaxRules / 64]uint64
-	s := set(room[:t.words])
-	for i := range s {
-		s[i] = math.MaxUint64
+	var x fits
+	t.byKey(&x, k)
+	for i := range t.words {
+		if x.word(i) != 0 {
+			return true
+		}
 	}
-	t.keepByKey(s, k)
-	return slices.ContainsFunc(s, func(word uint64) bool { return word != 0 })
+	return false
 }
 
 // SourceMAC returns the source MAC address of an Ethernet frame, or zero if f is too short.
