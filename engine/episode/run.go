@@ -86,6 +86,7 @@ type Run struct {
 	sums
 	picker
 	book               *Book
+	locked             bool // whoever counts holds the book's lock
 	id, usual          uint32
 	wasBytes, wasAdded uint64 // of the record, when the run began
 }
@@ -135,38 +136,32 @@ func (b *Book) Count(now int64, id uint32, p *Packet) bool {
 		return false
 	}
 	run := b.join(now, r)
-	if share, weight := run.add(p.Shares, &p.Values); share != nil || weight != 0 {
-		b.settle(r, p, share, weight)
-	}
+	run.locked = true
+	run.Count(p.Flow, p.Shares, &p.Values)
 	b.leave(now, r, &run)
 	return true
-}
-
-// Count adds a packet.
-func (r *Run) Count(flow *flows.Key, shares *[flows.MaxShares]flows.Share, v *Values) {
-	if share, weight := r.add(shares, v); share != nil || weight != 0 {
-		r.settle(&Packet{flow, shares, *v}, share, weight)
-	}
 }
 
 // settle is Book.settle for the record of a run.
 //
 //go:noinline
-func (r *Run) settle(p *Packet, share *flows.Share, weight uint64) {
+func (r *Run) settle(p Packet, share *flows.Share, weight uint64) {
 	b := r.book
-	b.mu.Lock()
-	if e := b.find(r.id); e != nil {
-		b.settle(e, p, share, weight)
+	if !r.locked {
+		b.mu.Lock()
+		defer b.mu.Unlock()
 	}
-	b.mu.Unlock()
+	if e := b.find(r.id); e != nil {
+		b.settle(e, &p, share, weight)
+	}
 }
 
 // aside stands for the share of a flow that has none of the record.
 var aside flows.Share
 
-// add adds a packet to the sums, and to the share of its flow. What the record has to take at once: the share, where it is not nil, and
-// the packet into the sample, where weight is not zero.
-func (r *Run) add(shares *[flows.MaxShares]flows.Share, v *Values) (share *flows.Share, weight uint64) {
+// Count adds a packet to the sums, and to the share of its flow. The record takes at once the share, where there is none or it is more
+// than a flow may keep, and the packet into the sample, where it is in it.
+func (r *Run) Count(flow *flows.Key, shares *[flows.MaxShares]flows.Share, v *Values) {
 	bytes, added := uint64(v.Bytes), v.added(r.usual)
 	r.ecn[v.ECN&3]++
 	r.bytes += bytes
@@ -179,26 +174,29 @@ func (r *Run) add(shares *[flows.MaxShares]flows.Share, v *Values) (share *flows
 		r.occupancies += uint64(v.Occupancy)
 		r.occupancy = max(r.occupancy, v.Occupancy)
 	}
-	weight = r.pick()
+	weight := r.pick()
 	if shares == nil {
-		return &aside, weight
+		r.settle(Packet{flow, nil, *v}, &aside, weight)
+		return
 	}
-	share = &shares[0]
+	share := &shares[0]
 	if share.Record != r.id {
 		if share = &shares[1]; share.Record != r.id {
-			return &aside, weight
+			r.settle(Packet{flow, shares, *v}, &aside, weight)
+			return
 		}
 	}
 	share.Packets++
 	share.Bytes += bytes
 	share.Added += added
 	if uint64(share.Packets) >= share.Taken || share.Bytes > r.bytes/Unshared || share.Added > r.added/Unshared {
-		return share, weight
+		r.settle(Packet{flow, shares, *v}, share, weight)
+	} else if weight != 0 {
+		r.settle(Packet{flow, shares, *v}, nil, weight)
 	}
-	return nil, weight
 }
 
-// settle takes at once what Run.add tells of a packet of r.
+// settle takes at once what Run.Count tells of a packet of r.
 func (b *Book) settle(r *Record, p *Packet, share *flows.Share, weight uint64) {
 	if weight != 0 {
 		r.sample(p, weight)

@@ -57,7 +57,9 @@ func (d *Detector) MeetMore(which uint64, of *[64]*flows.Flow, all *[64]Crossed)
 				break
 			}
 		}
-		if !r.goOn(of[j], c) {
+		if f := of[j]; r.takes(f.Watch, c) {
+			r.count(f, c)
+		} else {
 			break
 		}
 		r.rest = nothingElse

@@ -129,13 +129,21 @@ func (d *Detector) beginRun(r *queueRun, n *hopValues, t *Thresholds) {
 // goOn is congestion for one more packet of the run. It returns false, and has done nothing, where there is none, and for one that is
 // evidence, is over other thresholds, or tells other values.
 func (r *queueRun) goOn(f *flows.Flow, c *Crossed) bool {
-	if r.ID() == 0 || f.Watch != r.watch || !r.latencies.has(c.Latency) || !r.occupancies.has(c.Occupancy) || r.over+1 == r.next {
+	if !r.takes(f.Watch, c) {
 		return false
 	}
+	r.count(f, c)
+	return true
+}
+
+func (r *queueRun) takes(watch uint8, c *Crossed) bool {
+	return r.ID() != 0 && watch == r.watch && r.latencies.has(c.Latency) && r.occupancies.has(c.Occupancy) && r.over+1 != r.next
+}
+
+func (r *queueRun) count(f *flows.Flow, c *Crossed) {
 	r.over++
 	r.latency, r.occupancy = c.Latency, c.Occupancy
 	r.Count(&f.Key, &f.Cold().Shares, &c.Values)
-	return true
 }
 
 // endRun tells other workers of the packets of a run.

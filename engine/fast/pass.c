@@ -165,13 +165,19 @@ static inline void advance(struct fast_loss *l, uint64_t n)
 	l->top = n;
 }
 
+// which_full is full_hops where below_usual has not asked it.
+static __attribute__((noinline)) uint32_t which_full(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+{
+	bool hot;
+	return full_hops(b, t, p, f, &hot);
+}
+
 // note_met notes that packet j, whose hops are those of f, crosses a queue that may be in an episode.
 static __attribute__((noinline)) void note_met(struct fast_state *s, uint32_t j, const uint8_t *f)
 {
 	const struct fast_view *b = (const struct fast_view *)s->view;
-	bool hot;
 	s->met |= UINT64_C(1) << j;
-	s->full_hops[j] = full_hops(b, &s->templates[s->template[j]], &b->policies[s->flows[j]->bound >> 16 & 0xff], f, &hot);
+	s->full_hops[j] = which_full(b, &s->templates[s->template[j]], &b->policies[s->flows[j]->bound >> 16 & 0xff], f);
 	s->crossed[j].key[1] = UINT64_MAX;
 }
 
@@ -349,10 +355,8 @@ static __attribute__((noinline)) bool meets(struct fast_state *s, uint32_t j)
 		return false;
 	w->path_seen = s->tick;
 	p->sample_left--;
-	if (unlikely(!which)) {
-		bool hot;
-		which = full_hops(b, t, p, f, &hot);
-	}
+	if (unlikely(!which))
+		which = which_full(b, t, p, f);
 	s->full_hops[j] = which;
 	c->key[1] = UINT64_MAX;
 	c->bytes = bytes;
