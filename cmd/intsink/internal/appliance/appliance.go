@@ -22,8 +22,6 @@ import (
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/events"
 	"intsink/cmd/intsink/internal/failopen"
-	"intsink/cmd/intsink/internal/flowapi"
-	"intsink/cmd/intsink/internal/network"
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/part"
 	"intsink/cmd/intsink/internal/upgrade"
@@ -33,7 +31,6 @@ import (
 	"intsink/dpdk/eal"
 	"intsink/dpdk/mempool"
 	"intsink/engine"
-	"intsink/engine/series"
 )
 
 // parts are what a sink is made of, in the order in which they start: each may use those before it.
@@ -94,9 +91,7 @@ type Appliance struct {
 	hooks    *webhook.Hooks
 	history  *confighistory.History
 	vitals   *vitals.Server
-	network  *network.Network
-	counts   *series.Counts // how counters of the sink grew
-	api      *flowapi.API
+	watch    func(done <-chan struct{}) // looks each second at what is wrong
 	servers  *observe.Servers
 	degraded *degraded.Parts
 	names    *collectorNames

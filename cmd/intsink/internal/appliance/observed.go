@@ -30,24 +30,35 @@ import (
 
 // startServing opens the HTTP endpoint, once there is something to serve: with what was before the start.
 func (a *Appliance) startServing(c *conf.Config) (stop func(), err error) {
-	a.vitals, a.network, a.counts = a.observed(), network.New(), series.NewCounts()
-	_, stopKeeping := keepLearned(os.Getenv, instance(os.Getenv, slog.Default()), learnedCounts(a.counts), learnedChanges(a.network))
-	a.api = a.makeAPI()
-	a.servers = observe.Serve(c.HTTP, &observe.Source{Config: a.config.Load, Control: a.control, Degraded: a.degraded, Parts: a.served()}, degraded.Tick())
+	n, counts := network.New(), series.NewCounts()
+	a.vitals = a.observed()
+	_, stopKeeping := keepLearned(os.Getenv, instance(os.Getenv, slog.Default()), learnedCounts(counts), learnedChanges(n))
+	api := a.makeAPI(n, counts)
+	a.servers = observe.Serve(c.HTTP, &observe.Source{Config: a.config.Load, Control: a.control, Degraded: a.degraded, Parts: a.served(n, api)}, degraded.Tick())
+	watcher := &network.Watcher{Network: n, Workers: a.workers, Clock: a.clock, WallClock: a.wallClock.Offset, Sweep: func() { a.live.Sweep() }, Tables: api.Tables, Problems: a.problems}
+	a.watch = func(done <-chan struct{}) {
+		a.live.Observe(network.Wanted, n.Observe)
+		vitals.Problems{List: a.problems}.Watch(done, a.vitals,
+			func(j *status.Status) { a.vitals.Count(counts, j) },
+			func(*status.Status) {
+				api.EndedEpisodes(func(x *flowapi.EpisodeItem) { a.live.Announce("episode", x) })
+			},
+			watcher.Look)
+	}
 	return func() { a.servers.Stop(); stopKeeping() }, nil
 }
 
 // served are the parts that the endpoint serves, in the order of /metrics and of the index.
-func (a *Appliance) served() []any {
+func (a *Appliance) served(n *network.Network, api *flowapi.API) []any {
 	all := []any{
 		part.Page{Pattern: "GET /ui/", Path: "/ui/", Handler: ui.Handler("/ui/")},
 		a.vitals,
 		&events.Server{Live: a.live, Control: a.control},
 		vitals.Problems{List: a.problems},
 		&names.Server{Config: a.config.Load},
-		a.api,
+		api,
 		openapi.Server{},
-		a.network,
+		n,
 		a.control,
 		&confighistory.Server{History: a.history, Control: a.control, Env: a.knownVariable},
 		a.modes,
@@ -60,13 +71,13 @@ func (a *Appliance) served() []any {
 }
 
 // makeAPI makes what answers with what the workers know.
-func (a *Appliance) makeAPI() *flowapi.API {
+func (a *Appliance) makeAPI(n *network.Network, counts *series.Counts) *flowapi.API {
 	in := flowapi.New(a.workers, a.clock)
-	in.Wall, in.Counts = a.wallClock.Offset, a.counts
+	in.Wall, in.Counts = a.wallClock.Offset, counts
 	in.Page = func(x *flowapi.Incident, format string) string {
 		return incident.Page(x, format, names.Of(&a.config.Load().Names))
 	}
-	in.Problems, in.Seen, in.Changes, in.Silent = a.problems.All, a.network.Seen, a.network.EachChange, a.network.EachSilent
+	in.Problems, in.Seen, in.Changes, in.Silent = a.problems.All, n.Seen, n.EachChange, n.EachSilent
 	for _, p := range a.features {
 		if r, ok := p.(flowapi.Recorder); ok {
 			in.Recorded = r.Recorded
@@ -80,16 +91,7 @@ func (a *Appliance) startProblems(c *conf.Config) (stop func(), err error) {
 	a.hooks.Configure(c.Notify)
 	a.problems.Named = func(place []problem.Part) { names.Of(&a.config.Load().Names).Place(place) }
 	stopKeeping := a.problems.Keep(statefile.Dir(os.Getenv))
-	a.live.Observe(network.Wanted, a.network.Observe)
-	watcher := &network.Watcher{Network: a.network, Workers: a.workers, Clock: a.clock, WallClock: a.wallClock.Offset, Sweep: func() { a.live.Sweep() }, Tables: a.api.Tables, Problems: a.problems}
-	stopWatching := background(func(done <-chan struct{}) {
-		vitals.Problems{List: a.problems}.Watch(done, a.vitals,
-			func(j *status.Status) { a.vitals.Count(a.counts, j) },
-			func(*status.Status) {
-				a.api.EndedEpisodes(func(x *flowapi.EpisodeItem) { a.live.Announce("episode", x) })
-			},
-			watcher.Look)
-	})
+	stopWatching := background(a.watch)
 	return func() { stopWatching(); stopKeeping(); a.hooks.Stop() }, nil
 }
 
