@@ -4,6 +4,16 @@ listen "reports" {
   receive_buffer = "32MiB"
   allow          = ["192.0.2.0/24"]
 }
+listen "switches" {
+  address = "0.0.0.0:4739"
+  allow   = ["192.0.2.0/24"]
+  ipfix {
+    enterprise = 4413
+    headers    = 1
+    stack      = 2
+    packet     = 3
+  }
+}
 spool {
   directory = "/var/lib/intsink-collect"
   size      = "10GiB"
