@@ -5,6 +5,7 @@ package network
 import (
 	"encoding/json"
 	"fmt"
+	"hash/maphash"
 	"net/http"
 	"slices"
 	"strconv"
@@ -18,6 +19,9 @@ const (
 	ringSize = 4096
 	together = time.Second // changes from one path to another within this are one entry
 	maxItems = 1000
+
+	countedApart = 256             // flows of an entry that can be taken out again
+	beforeSpray  = 2 * time.Minute // for how long a flow may have changed ways before it counts as sprayed
 )
 
 // change is one entry. Its fields are exported for the file that keeps it over a restart.
@@ -27,6 +31,7 @@ type change struct {
 	From, To inspect.Path
 	Count    int      // flows
 	Flows    []string // some of them
+	counted  []uint64 // hashes of more of them
 }
 
 // ring keeps the last changes, those of each node that flows come from apart: where there are too many, the one that has most of
@@ -56,14 +61,49 @@ func (r *ring) add(now time.Time, origin uint32, flow string, from, to *inspect.
 			break
 		}
 		if c.From.ID == from.ID && c.To.ID == to.ID {
-			c.Count++
+			c.count(flow)
 			if len(c.Flows) < maxFlows && !slices.Contains(c.Flows, flow) {
 				c.Flows = append(c.Flows, flow)
 			}
 			return
 		}
 	}
-	r.put(origin, change{origin != strangers, now, *from, *to, 1, []string{flow}})
+	c := change{Known: origin != strangers, At: now, From: *from, To: *to, Flows: []string{flow}}
+	c.count(flow)
+	r.put(origin, c)
+}
+
+// flowSeed is of the hashes of flows.
+var flowSeed = maphash.MakeSeed()
+
+// count counts a flow once, as far as there is room to know which are.
+func (c *change) count(flow string) {
+	h := maphash.String(flowSeed, flow)
+	if slices.Contains(c.counted, h) {
+		return
+	}
+	c.Count++
+	if len(c.counted) < countedApart {
+		c.counted = append(c.counted, h)
+	}
+}
+
+// takeBack takes a flow out of the changes since a time: what it did was no change of its way.
+func (r *ring) takeBack(since time.Time, flow string) {
+	h := maphash.String(flowSeed, flow)
+	for origin, all := range r.of {
+		for i := len(all) - 1; i >= 0 && !all[i].At.Before(since); i-- {
+			c := &all[i]
+			if n := slices.Index(c.counted, h); n >= 0 {
+				c.Count--
+				c.counted = slices.Delete(c.counted, n, n+1)
+				c.Flows = slices.DeleteFunc(c.Flows, func(f string) bool { return f == flow })
+			}
+		}
+		kept := slices.DeleteFunc(all, func(c change) bool { return c.Count == 0 })
+		r.n -= len(all) - len(kept)
+		r.of[origin] = kept
+	}
 }
 
 // put adds an entry.

@@ -131,6 +131,10 @@ func (x *Network) Observe(n *inspect.Notice) {
 	if n.Known {
 		way = nodesOf(&n.Path)
 	}
+	if n.Events.Has(event.PathChange) && n.Events.Has(event.PathSwitch) && flow != "" { // the flow is sprayed, and was before it was known
+		x.changes.takeBack(now.Add(-beforeSpray), flow)
+		x.moves = slices.DeleteFunc(x.moves, func(m move) bool { return m.flow == flow })
+	}
 	if n.Events.Has(event.PathChange) && !n.Events.Has(event.PathSwitch) && n.WasOn && n.Known { // both: the flow is sprayed
 		if home, news := x.knows(n.Time, &n.Key, &n.Path); news {
 			x.move(now, flow, home, &n.Was, &n.Path)

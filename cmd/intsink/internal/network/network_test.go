@@ -369,3 +369,38 @@ func TestMadeUpPlacesHideNothing(t *testing.T) {
 		t.Errorf("the real change is gone, %d changes", x.changes.n)
 	}
 }
+
+// TestSprayedFlowsHaveNotMoved: what a flow did before it counts as sprayed was no change of its way: its entries go, those of others that went
+// the same way stay, however many they are, and what it did long before.
+func TestSprayedFlowsHaveNotMoved(t *testing.T) {
+	const others = 12 // more than are named
+	x := New()
+	x.Observe(moved(1, 1, ways[3], ways[0]))
+	for flow := range others {
+		x.Observe(moved(200, 2+flow, ways[0], ways[1]))
+	}
+	for i := range 3 {
+		x.Observe(moved(200+float64(i)/10, 1, ways[i%2], ways[i%2+1]))
+		x.Observe(moved(200+float64(i)/10, 1, ways[i%2], ways[i%2+1]))
+	}
+	count := func() map[string]int {
+		all := map[string]int{}
+		for _, c := range x.changes.all() {
+			all[fmt.Sprint(nodesOf(&c.From), nodesOf(&c.To))] += c.Count
+		}
+		return all
+	}
+	gone, stay := fmt.Sprint(nodesOf(&ways[1]), nodesOf(&ways[2])), fmt.Sprint(nodesOf(&ways[0]), nodesOf(&ways[1]))
+	if all := count(); all[gone] != 1 || all[stay] != others+1 {
+		t.Errorf("before: %v", all)
+	}
+	n := moved(201, 1, ways[2], ways[1])
+	n.Events |= event.PathSwitch.Set()
+	x.Observe(n)
+	if all := count(); all[gone] != 0 || all[stay] != others || len(all) != 2 || x.changes.n != 2 {
+		t.Errorf("after: %v, %d entries", all, x.changes.n)
+	}
+	if slices.ContainsFunc(x.moves, func(m move) bool { return m.flow == inspect.FlowID(new(key(1))) }) {
+		t.Error("its moves are counted")
+	}
+}
