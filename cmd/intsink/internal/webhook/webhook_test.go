@@ -180,7 +180,71 @@ func TestAFloodHoldsNothingUp(t *testing.T) {
 	c := change(problem.End, "up")
 	w.put(change(problem.Begin, "up"))
 	w.put(c)
-	if got, _, _ := w.next(now); got == nil || got.Event != problem.End || w.counts[Replaced].Load() != 1 {
-		t.Errorf("%+v, not the last state", got)
+	if got, _, _ := w.next(now); got != nil || w.counts[Replaced].Load() != 1 {
+		t.Errorf("%+v of what was over before anybody was told", got)
+	}
+}
+
+// TestWhatComesAndGoes: a problem that begins and ends every 20 s is told at once, and its end, and then once a minute: for each begin that
+// is told its end is, in this order; after ten minutes of rest at once again.
+func TestWhatComesAndGoes(t *testing.T) {
+	w, now := newWaiting(&counts{}), time.Unix(1000, 0)
+	var told []string
+	run := func(seconds int) {
+		for range seconds {
+			for c, _, _ := w.next(now); c != nil; c, _, _ = w.next(now) {
+				told = append(told, fmt.Sprint(c.Event, " ", now.Unix()))
+			}
+			now = now.Add(time.Second)
+		}
+	}
+	for range 15 {
+		w.put(change(problem.Begin, "up"))
+		run(10)
+		w.put(change(problem.End, "up"))
+		run(10)
+	}
+	w.put(change(problem.Begin, "up"))
+	run(700)
+	w.put(change(problem.End, "up"))
+	run(700)
+	w.put(change(problem.Begin, "up"))
+	run(5)
+	w.put(change(problem.End, "up"))
+	run(5)
+	if len(told) < 6 || len(told) > 11 || told[0] != "begin 1000" || told[1] != "end 1010" || told[len(told)-2] != "begin 2700" || told[len(told)-1] != "end 2705" {
+		t.Errorf("told %q", told)
+	}
+	for i, event := range told {
+		if want := []string{"begin", "end"}[i%2]; !strings.HasPrefix(event, want) {
+			t.Errorf("told %q: %d is no %s", told, i, want)
+		}
+	}
+}
+
+// TestAServerThatComesBack: it hears no end of what it never took the begin of, be the end earlier or later than the last try; what still is
+// wrong, and turns into something else, begins for it.
+func TestAServerThatComesBack(t *testing.T) {
+	now := time.Unix(1000, 0)
+	for _, c := range []struct {
+		name  string
+		early bool // the change comes while the begin is tried
+		event string
+		want  string
+	}{{"end, early", true, problem.End, ""}, {"end, late", false, problem.End, ""}, {"turn, early", true, problem.Turn, problem.Begin}, {"turn, late", false, problem.Turn, problem.Begin}} {
+		w := newWaiting(&counts{})
+		w.put(change(problem.Begin, "up"))
+		begin, _, _ := w.next(now)
+		if c.early {
+			w.put(change(c.event, "up"))
+		}
+		w.unheard(begin)
+		if !c.early {
+			w.put(change(c.event, "up"))
+		}
+		got, _, _ := w.next(now.Add(2 * againAfter))
+		if event := ""; got != nil && got.Event != c.want || got == nil && event != c.want {
+			t.Errorf("%s: %+v, want %q", c.name, got, c.want)
+		}
 	}
 }

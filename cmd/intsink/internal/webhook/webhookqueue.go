@@ -104,6 +104,7 @@ func (k *hook) deliver(ctx context.Context, c problem.Change, more int) {
 		pause, err = min(2*pause, longest), nil
 	}
 	k.counts[Failed].Add(1)
+	k.waiting.unheard(&c)
 }
 
 // tell says whether the hook works; not of one that is stopped, whose name may be another's by now.
