@@ -209,6 +209,9 @@ func (d checker) checkEvents(e, inherited *Events, where string) {
 		d.WarnAt([]any{&c.Clear}, `%s: congestion: clear does nothing with raise = "auto": an episode ends below half of what begins it`, where)
 	}
 	d.checkClear(&e.TxUtilization.Clear, &e.TxUtilization.Raise, where+": tx_utilization")
+	if t := &e.TxUtilization; t.Raise == AutoRaise && t.Clear > AutoBusy && d.Has(&t.Clear) {
+		d.ErrorAt([]any{&t.Clear}, `%s: tx_utilization: clear = %d is above %d per cent, which raise = "auto" is: an episode would end as it begins`, where, t.Clear, AutoBusy)
+	}
 	idle := func(e *Events) bool { return e.EndToEnd.ClockOffset != 0 && e.EndToEnd.Clock != PTPClock }
 	if d.Has(&e.EndToEnd.ClockOffset) && idle(e) && (inherited == nil || !idle(inherited)) {
 		d.WarnAt([]any{&e.EndToEnd.ClockOffset}, `%s: end_to_end: clock_offset does nothing unless clock = "ptp"`, where)

@@ -85,7 +85,7 @@ func defaultEvents(profile EventProfile) Events {
 		e.LinkLatency.Relative, e.LinkLatency.K, e.LinkLatency.N = 0.25, 3, 8
 	}
 	e.Congestion = Congestion{Raise: AutoRaise, Factor: 8, RaiseLatency: floorOf(profile), Quota: 32, Timeout: time.Second}
-	e.TxUtilization.Raise, e.TxUtilization.Clear, e.TxUtilization.Hold = 90, 75, 5*time.Second
+	e.TxUtilization.Raise, e.TxUtilization.Clear, e.TxUtilization.Hold = AutoRaise, 75, 5*time.Second
 	e.Refresh.Every, e.Refresh.Jitter, e.Refresh.Most = time.Minute, 0.2, 15*time.Minute
 	e.Loss.Window, e.Loss.Timeout, e.Loss.Interval = 1024, 200*time.Millisecond, time.Second
 	e.Drop.Interval = time.Second

@@ -14,7 +14,7 @@ var events = []struct {
 	{"end_to_end", always},
 	{"link_latency", func(e *Events) bool { return e.LinkLatency.Absolute == AutoAbsolute }},
 	{"congestion", func(e *Events) bool { return e.Congestion.Raise > 0 || e.Congestion.RaiseLatency > 0 }},
-	{"tx_utilization", never},
+	{"tx_utilization", func(e *Events) bool { return e.TxUtilization.Raise == AutoRaise }},
 	{"refresh", always},
 	{"sample", never}, // watch.sample turns it on
 	{"flow_end", always},

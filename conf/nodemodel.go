@@ -264,14 +264,29 @@ func (d checker) checkEpoch(c *Config) {
 	}
 }
 
+// checkLoads: a watch that asks for utilization by what is full needs a model that says what that is.
+func (d checker) checkLoads(c *Config) {
+	for i := range c.Watches {
+		w, e := &c.Watches[i], &c.Events
+		if w.Override != nil {
+			e = w.Override
+		}
+		if e.TxUtilization.Raise == AutoRaise && d.Has(&w.Events) && slices.Contains(w.Events, "tx_utilization") && !slices.Equal(w.Events, w.defaultEvents(c)) {
+			d.WarnAt([]any{&w.Events}, `watch %q: tx_utilization tells nothing: no node_model has tx_utilization_full, what nodes write for an interface that is full `+
+				`(100 where they write per cent); or give events { tx_utilization { raise } } a number, as the wire has it`, w.Name)
+		}
+	}
+}
+
 // checkFull: where utilization is in per cent, few thresholds make sense.
 func (d checker) checkFull(c *Config) {
 	model := slices.IndexFunc(c.NodeModels, func(m NodeModel) bool { return m.TxFull != 0 })
 	if model < 0 {
+		d.checkLoads(c)
 		return
 	}
 	check := func(e *Events, where string) {
-		if raise := &e.TxUtilization.Raise; d.Has(raise) && *raise > 100 {
+		if raise := &e.TxUtilization.Raise; d.Has(raise) && *raise > 100 && *raise != AutoRaise {
 			d.WarnAt([]any{raise}, "%s: tx_utilization: raise = %d: node_model %q has tx_utilization_full, so that its nodes are compared in per cent: none reaches it",
 				where, *raise, c.NodeModels[model].Name)
 		}

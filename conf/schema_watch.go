@@ -68,7 +68,7 @@ func visitEvents(v schema.Visitor, e *Events) {
 		v.Attr("timeout", schema.Duration(&e.Congestion.Timeout, time.Millisecond, maxTime))
 	})
 	v.Block("tx_utilization", &e.TxUtilization, func(v schema.Visitor) {
-		v.Attr("raise", schema.Integer(&e.TxUtilization.Raise, 0, 1<<32-2))
+		v.Attr("raise", raiseValue{&e.TxUtilization.Raise})
 		v.Attr("clear", schema.Integer(&e.TxUtilization.Clear, 0, 1<<32-2))
 		v.Attr("hold", schema.Duration(&e.TxUtilization.Hold, 0, maxTime))
 	})
@@ -93,10 +93,13 @@ func visitEvents(v schema.Visitor, e *Events) {
 	})
 }
 
-// AutoRaise is raise = "auto": a threshold made of what is usual in each queue.
+// AutoRaise is raise = "auto": a threshold made of what is usual in each queue; of interfaces, AutoBusy per cent.
 const AutoRaise = 1<<32 - 1
 
-// raiseValue is congestion.raise: a number or "auto".
+// AutoBusy is the threshold of tx_utilization with raise = "auto".
+const AutoBusy = 90
+
+// raiseValue is raise of congestion and tx_utilization: a number or "auto".
 type raiseValue struct{ p *uint32 }
 
 func (v raiseValue) Key() any { return v.p }

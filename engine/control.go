@@ -10,6 +10,7 @@ import (
 
 	"intsink/engine/clock"
 	"intsink/engine/episode"
+	"intsink/engine/event"
 	"intsink/engine/reporting"
 	"intsink/engine/series"
 	"intsink/engine/stage/detect"
@@ -155,6 +156,9 @@ func (w *Worker) Series() *series.Places { return w.detector.Series() }
 
 // Clocks are those of nodes, as all workers of the sink see them.
 func (w *Worker) Clocks() *clock.Clocks { return w.detector.Clocks() }
+
+// Busy are the busy interfaces that were seen since a time, as all workers of the sink know them, by the keys of event.Fabric.
+func (w *Worker) Busy(since int64) map[[2]uint64]event.Interface { return w.detector.Busy(since) }
 
 // Usual is what queues, hops, segments and paths usually do, as all workers of the sink learn it.
 func (w *Worker) Usual() *usual.Usual { return w.detector.Usual() }

@@ -175,7 +175,7 @@ events {
     timeout       = "1s"
   }
   tx_utilization {
-    raise = 90
+    raise = "auto" # 90 per cent, by samples of nodes with tx_utilization_full; or a number
     clear = 75
     hold  = "5s"
   }
@@ -209,8 +209,8 @@ watch "all" {
   #   link             = ["edge"]    # links and taps that packets come by
   #   port             = ["network"] # and ports
   # }
-  events = ["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "refresh",
-    "flow_end", "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak", "unknown_domain"]
+  events = ["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "tx_utilization",
+    "refresh", "flow_end", "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak", "unknown_domain"]
   sample     = 0
   sample_by  = "packet"  # packet | flow
   collectors = ["primary"] # default: all

@@ -31,6 +31,8 @@ int {
 
 flows { capacity = 16384 }
 
+node_model "switches" { tx_utilization_full = 100 } # they write per cent
+
 watch "all" {} # the default events
 
 report { explain = true } # the collector is intsink's own: each report says which events it was sent for

@@ -60,7 +60,7 @@ func (d *Detector) sharedCongestion(now int64, f *flows.Flow, n *hopValues, e *s
 	}
 	was, calm := e.Congested, e.Calm
 	if t.CongestionFactor != 0 && (!was || calm) {
-		over = e.suspects(over)
+		over = suspects(&e.Window, over)
 	}
 	e.sample(now, n, q, was)
 	if over {

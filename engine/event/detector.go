@@ -32,6 +32,7 @@ type Detector struct {
 	sampling    bool       // the packet at hand is a sample
 	ends        episodeEnd // of the policies: lowest values, longest CongestionTimeout
 	longestHold int64      // longest TxHold
+	marksBusy   bool       // some watch looks at each packet of a busy interface
 
 	shared    *Shared
 	ownShared bool
@@ -102,15 +103,17 @@ func (d *Detector) Adopt(policies []Policy, models *CompiledModels) {
 	d.models = &models.models
 	d.view.setModels(models)
 	d.policies = slices.Clone(policies)
-	d.ends, d.longestHold = endsOf(policies), 0
+	d.ends, d.longestHold, d.marksBusy = endsOf(policies), 0, false
 	d.shared.usual.SetFloor(floorOf(policies))
 	d.view.policies, d.view.more, d.view.linkAbsolute = len(policies), 0, never
 	for i := range d.policies {
 		d.policies[i].compile()
+		d.policies[i].knowsLoads = d.models.full
 		l := d.policies[i].fastPolicy(d.models)
 		l.beginSamples(&d.view.Policies[i], d.key+uint64(i))
 		d.view.Policies[i] = l
 		d.view.add(&d.view.Policies[i])
+		d.marksBusy = d.marksBusy || d.policies[i].fabric.tx != never
 		d.longestHold = max(d.longestHold, d.policies[i].Thresholds.TxHold)
 	}
 	d.fabric.Links.Walk(0, MaxLinks, func(_ [2]uint64, _ uint32, k *Link) { k.settle(d.view.linkAbsolute) })

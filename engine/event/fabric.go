@@ -34,11 +34,14 @@ type Queue struct {
 // Interface is the state of one egress interface of one node.
 type Interface struct {
 	Utilization uint32 // last seen
+	Percent     bool   // it is in per cent: its node's unit is known
 	Busy        bool
 	Reported    bool  // in this episode
+	Window      uint8 // where only samples count: the last ones before an episode, a bit each: 1 reached the threshold
 	Below       int64 // since when it is not above the clearing threshold; 0: it is above
 	Seen        int64 // last sample of it that was watched, Unix nanoseconds
 	Sent        int64 // last report, the same; 0: never
+	Since       int64 // onset of the episode, the same
 }
 
 // Link is the state of one link between two nodes.
@@ -161,12 +164,12 @@ func (d *Detector) updateQueueAndInterface(now int64, f *flows.Flow, fresh bool,
 	}
 	switch {
 	case n.TxUtilization == unknown32 || n.Egress == unknown32:
-	case p.fabric.tx != never:
+	case p.fabric.tx != never || d.sampling && p.Thresholds.TxAuto && p.Events.Has(TxUtilization) && n.model.TxFull != 0:
 		set |= d.txUtilization(now, f, n, fresh, &p.Thresholds)
 	default:
 		if i, _ := d.fabric.Interfaces.Get(now, n.egressKey()); !i.Busy || now-i.Seen > max(InterfaceMemory, d.longestHold) {
 			i.Busy = false // of a watch whose packets do not come any more
-			i.Utilization = n.TxUtilization
+			i.Utilization, i.Percent = n.TxUtilization, n.model.TxFull != 0
 		}
 	}
 	return set

@@ -107,7 +107,7 @@ func (d *Detector) Sweep(now int64) {
 		})
 	} else {
 		v.sweepAt = d.fabric.Interfaces.Walk(v.sweepAt, sweepSlots, func(key [2]uint64, _ uint32, i *Interface) {
-			if i.Busy && now-i.Seen <= max(InterfaceMemory, d.longestHold) {
+			if i.Busy && d.marksBusy && now-i.Seen <= max(InterfaceMemory, d.longestHold) {
 				v.sweepInterfaces.set(v.bitOfKey(key))
 			}
 		})

@@ -14,22 +14,25 @@ const (
 	LacksQueue
 	LacksTimestamps // no links
 	LacksTxUtilization
+	LacksUnit // of the utilization, which INT never has: no node model tells it
 	NumLacking
 )
 
 // String returns the value of the value label.
 func (l Lacking) String() string {
-	return [NumLacking]string{"node_id", "interfaces", "hop_latency", "queue", "timestamps", "tx_utilization"}[l]
+	return [NumLacking]string{"node_id", "interfaces", "hop_latency", "queue", "timestamps", "tx_utilization", "unit_of_tx_utilization"}[l]
 }
 
 // Missing returns, for each value that hops of a layout do not carry, the events of p that are never told for want of it. Links
-// that are held against what is usual are so where INT has what it takes: nobody asked for more.
+// that are held against what is usual, and interfaces that are looked at by samples, are so where INT has what it takes: nobody asked for
+// more.
 func (p *Policy) Missing(l *inthdr.Layout) (missing [NumLacking]Set) {
 	t, latency := &p.Thresholds, l.HopLatency >= 0 || l.HasStampedLatency()
 	byLatency := t.CongestionLatency > 0 && latency
 	lack := func(v Lacking, lacks bool, events ...Event) {
 		for _, e := range events {
-			if lacks && p.Events.Has(e) && !(e == LinkLatency && t.LinkAuto) {
+			asked := !(e == LinkLatency && t.LinkAuto) && !(e == TxUtilization && t.TxAuto && v != LacksUnit)
+			if lacks && asked && p.Events.Has(e) {
 				missing[v] |= e.Set()
 			}
 		}
@@ -41,6 +44,7 @@ func (p *Policy) Missing(l *inthdr.Layout) (missing [NumLacking]Set) {
 	lack(LacksQueue, l.Queue < 0 && !l.HasRest && !byLatency && (t.CongestionRaise > 0 || t.CongestionFactor > 0), Congestion)
 	lack(LacksTimestamps, l.IngressTimestamp < 0 || l.EgressTimestamp < 0 || l.Format == inthdr.Format2016, LinkLatency)
 	lack(LacksTxUtilization, l.TxUtilization < 0, TxUtilization)
+	lack(LacksUnit, t.TxAuto && !p.knowsLoads && l.TxUtilization >= 0 && hasEgress(l), TxUtilization)
 	return missing
 }
 

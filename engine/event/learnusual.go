@@ -123,14 +123,14 @@ func (f *inForce) over(n *hopValues) bool {
 const autoOver, autoOf = 2, 4
 
 // suspects notes whether one more packet, before an episode, was over such a threshold, and reports whether it begins one.
-func (q *Queue) suspects(over bool) bool {
-	q.Window = q.Window << 1 & (1<<autoOf - 1)
+func suspects(window *uint8, over bool) bool {
+	*window = *window << 1 & (1<<autoOf - 1)
 	if over {
-		q.Window |= 1
+		*window |= 1
 	}
-	if bits.OnesCount8(q.Window) < autoOver {
+	if bits.OnesCount8(*window) < autoOver {
 		return false
 	}
-	q.Window = 0
+	*window = 0
 	return true
 }

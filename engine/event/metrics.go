@@ -40,7 +40,7 @@ var Metrics = []metric.Of[Counters]{
 	{Name: "intsink_clock_skew_total", Help: "latencies of links and of the whole way that came out negative, or that a wrong clock has a part in; withheld", Samples: func(c *Counters, to metric.Samples) {
 		to.Add(c.ClockSkew + c.WaySkew)
 	}},
-	{Name: "intsink_flows_lacking_total", Help: "new flows whose INT does not carry a value that a watched event needs, by value: node_id, interfaces, hop_latency, queue, timestamps, tx_utilization", Samples: func(c *Counters, to metric.Samples) {
+	{Name: "intsink_flows_lacking_total", Help: "new flows whose INT does not carry a value that a watched event needs, by value: node_id, interfaces, hop_latency, queue, timestamps, tx_utilization, unit_of_tx_utilization", Samples: func(c *Counters, to metric.Samples) {
 		for i, n := range c.Lacking {
 			to.Add(n, "value", Lacking(i))
 		}

@@ -45,6 +45,7 @@ type models struct {
 	any     bool         // there are some
 	clocks  bool         // some timestamps are not of 64 bits of nanoseconds
 	epochs  bool         // some do not count from 1970
+	full    bool         // the unit of some utilization is known
 	scale   bool         // some latency, occupancy or utilization is not as the wire has it
 }
 
@@ -69,6 +70,7 @@ func compileModels(list []NodeModel) (m models) {
 		model := new(NodeModel)
 		*model = list[i].complete()
 		m.scale = m.scale || model.LatencyUnit != 1 || model.QueueUnit != 1 || model.BufferUnit != 1 || model.TxFull != 0
+		m.full = m.full || model.TxFull != 0
 		m.clocks, m.epochs = m.clocks || model.TimestampBits < 64 || model.TimestampUnit != 1, m.epochs || !model.Unix
 		if len(model.Nodes) == 0 {
 			m.others = model

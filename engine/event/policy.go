@@ -10,6 +10,7 @@ type Policy struct {
 	SampleByFlow bool   // all packets of one flow in Sample instead
 	Thresholds   Thresholds
 
+	knowsLoads    bool             // the unit of some node's utilization is known
 	watchesLinks  bool             // each packet tells of links
 	watchesFabric bool             // queues, links or interfaces are watched
 	fabric        fabricThresholds // lowest values at which a queue or interface can give an event
@@ -44,6 +45,7 @@ type Thresholds struct {
 
 	TxRaise, TxClear uint32
 	TxHold           int64
+	TxAuto           bool // interfaces of nodes whose unit is known are looked at, by samples; TxRaise and TxClear are per cent
 
 	LossWindow   int // numbers, at most flows.LossWindow
 	LossTimeout  int64
@@ -64,7 +66,7 @@ func (p *Policy) compile() {
 	if p.Events.Has(Congestion) {
 		p.fabric.raise, p.fabric.latency = orNever(t.CongestionRaise), orNever(t.CongestionLatency)
 	}
-	if p.Events.Has(TxUtilization) {
+	if p.Events.Has(TxUtilization) && !t.TxAuto {
 		p.fabric.tx = orNever(t.TxRaise)
 	}
 	p.watchesLinks = p.Events.Has(LinkLatency) && !t.LinkAuto

@@ -28,11 +28,12 @@ type Shared struct {
 	queues     *flows.Small[sharedQueue]
 	interfaces *flows.Small[sharedInterface]
 	links      *flows.Small[sharedLink]
-	usual      *usual.Usual       // has a lock of its own
-	episodes   *episode.Book      // the same
-	clocks     *clock.Clocks      // the same
-	series     *series.Places     // the same
-	changes    [maxChanges]change // change number n stands at n % maxChanges
+	busy       map[[2]uint64]Interface // those of interfaces that are; at most MaxInterfaces
+	usual      *usual.Usual            // has a lock of its own
+	episodes   *episode.Book           // the same
+	clocks     *clock.Clocks           // the same
+	series     *series.Places          // the same
+	changes    [maxChanges]change      // change number n stands at n % maxChanges
 }
 
 // maxChanges are kept between two calls of Sync, which comes every millisecond or more often. A
@@ -85,6 +86,7 @@ func newShared(seed uint64, c capacities) *Shared {
 		queues:     flows.NewSmall(c.queues, seed, func(q *sharedQueue, now int64) bool { return q.holds(now) }),
 		interfaces: flows.NewSmall(c.interfaces, seed, func(i *sharedInterface, now int64) bool { return i.holds(now) }),
 		links:      flows.NewSmall[sharedLink](c.links, seed, nil),
+		busy:       map[[2]uint64]Interface{},
 		usual:      usual.New(seed),
 		episodes:   episode.New(),
 		clocks:     clock.New(seed),
@@ -182,9 +184,9 @@ func (d *Detector) takeOver(now int64) {
 			e, _ := s.interfaces.Get(now, c.key)
 			i, _ := d.fabric.Interfaces.Get(now, c.key)
 			if i.take(&e.Interface); i.Seen < e.Seen {
-				i.Seen, i.Utilization = e.Seen, e.Utilization
+				i.Seen, i.Utilization, i.Percent = e.Seen, e.Utilization, e.Percent
 			}
-			if i.Busy {
+			if i.Busy && d.marksBusy {
 				d.markInterface(c.key)
 			}
 		case sharedLinks:
@@ -205,5 +207,5 @@ func (q *Queue) take(e *Queue) {
 
 // take makes the episode of i that of e.
 func (i *Interface) take(e *Interface) {
-	i.Busy, i.Reported, i.Below, i.Sent = e.Busy, e.Reported, e.Below, e.Sent
+	i.Busy, i.Reported, i.Below, i.Sent, i.Since, i.Window = e.Busy, e.Reported, e.Below, e.Sent, e.Since, e.Window
 }

@@ -2,7 +2,11 @@
 
 package event
 
-import "intsink/flows"
+import (
+	"maps"
+
+	"intsink/flows"
+)
 
 // minTxInterval is the shortest time between two tx_utilization reports of one
 // interface.
@@ -17,22 +21,23 @@ const InterfaceMemory = 600e9
 func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh bool, t *Thresholds) Set {
 	key := n.egressKey()
 	i, _ := d.fabric.Interfaces.Get(now, key)
-	i.Utilization, i.Seen = n.TxUtilization, now
-	if n.TxUtilization < t.TxRaise && !i.Busy {
+	i.Utilization, i.Percent, i.Seen = n.TxUtilization, n.model.TxFull != 0, now
+	if n.TxUtilization < t.TxRaise && !i.Busy && i.Window == 0 {
 		return 0
 	}
 	s := d.shared
 	s.mu.Lock()
 	e, _ := s.interfaces.Get(now, key)
-	was := e.Busy
+	was := e.Interface
 	set := d.busyInterface(now, f, n, &e.Interface, fresh, t)
-	if e.Busy != was || e.Busy && now-e.told >= InterfaceMemory/4 {
+	if e.Busy != was.Busy || e.Window != was.Window || e.Busy && now-e.told >= InterfaceMemory/4 {
 		e.told = now
 		s.announce(d, sharedInterfaces, key)
 	}
+	s.noteBusy(key, &e.Interface)
 	i.take(&e.Interface)
 	s.mu.Unlock()
-	if i.Busy {
+	if i.Busy && d.marksBusy {
 		d.markInterface(key)
 	}
 	return set
@@ -40,9 +45,9 @@ func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh b
 
 // busyInterface moves i, which holds for all workers, by one packet that left through it.
 func (d *Detector) busyInterface(now int64, f *flows.Flow, n *hopValues, i *Interface, fresh bool, t *Thresholds) Set {
-	i.Utilization = n.TxUtilization
+	i.Utilization, i.Percent = n.TxUtilization, n.model.TxFull != 0
 	if now-i.Seen > max(InterfaceMemory, t.TxHold) {
-		i.Busy, i.Below = false, 0
+		i.Busy, i.Below, i.Window = false, 0, 0
 	}
 	i.Seen = max(i.Seen, now)
 	if n.TxUtilization > t.TxClear {
@@ -53,15 +58,21 @@ func (d *Detector) busyInterface(now int64, f *flows.Flow, n *hopValues, i *Inte
 	if i.Busy && i.Below != 0 && now-i.Below >= t.TxHold {
 		i.Busy = false
 	}
-	if n.TxUtilization < t.TxRaise {
+	over := n.TxUtilization >= t.TxRaise
+	if t.TxAuto && !i.Busy {
+		over = suspects(&i.Window, over)
+	}
+	if !over {
 		return 0
 	}
 	if !i.Busy {
-		i.Busy, i.Reported = true, false
+		i.Busy, i.Reported, i.Since = true, false, now
 		d.Counters.Fired[TxUtilization]++
 	}
 	switch {
 	case i.Reported:
+		return 0
+	case fresh && t.TxAuto: // another sample will tell
 		return 0
 	case fresh:
 		i.Reported = true // a flow's first packet sets the state and is not reported for it
@@ -73,3 +84,23 @@ func (d *Detector) busyInterface(now int64, f *flows.Flow, n *hopValues, i *Inte
 	d.Trigger = Trigger{n.NodeID, t.TxRaise, n.TxUtilization}
 	return TxUtilization.Set()
 }
+
+// noteBusy keeps an interface that is busy for Busy. s is locked.
+func (s *Shared) noteBusy(key [2]uint64, i *Interface) {
+	if !i.Busy {
+		delete(s.busy, key)
+	} else if _, known := s.busy[key]; known || len(s.busy) < MaxInterfaces {
+		s.busy[key] = *i
+	}
+}
+
+// Busy are the busy interfaces that were seen since a time, as all workers know them, by the keys of Fabric. Any goroutine may call it.
+func (s *Shared) Busy(since int64) map[[2]uint64]Interface {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.busy, func(_ [2]uint64, i Interface) bool { return i.Seen < since })
+	return maps.Clone(s.busy)
+}
+
+// Busy are those of the detectors that d shares with.
+func (d *Detector) Busy(since int64) map[[2]uint64]Interface { return d.shared.Busy(since) }

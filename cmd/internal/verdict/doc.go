@@ -2,7 +2,7 @@
 // it knows itself, and the page over all sinks of what a store has.
 package verdict
 
-// Verdicts. Others are kinds of problems: node_gone, loss_between, loop, path_changed.
+// Verdicts. Others are kinds of problems: node_gone, loss_between, loop, path_changed, interface_busy.
 const (
 	NetworkSlow   = "network_slow"
 	NetworkSlower = "network_slower" // than usual, but below the floor of what is slow

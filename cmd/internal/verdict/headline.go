@@ -25,7 +25,7 @@ func Sort(all []Finding) {
 }
 
 // graver are the verdicts of findings, the worst first.
-var graver = []string{string(problem.NodeGone), string(problem.FlowsSilent), string(problem.LossBetween), string(problem.Loop), NetworkSlow, string(problem.PathChanged)}
+var graver = []string{string(problem.NodeGone), string(problem.FlowsSilent), string(problem.LossBetween), string(problem.Loop), NetworkSlow, string(problem.PathChanged), string(problem.InterfaceBusy)}
 
 // rank is lower for what is wrong now, then for what is worse.
 func (f *Finding) rank() int {
@@ -44,6 +44,8 @@ var words = map[string][2]string{
 	string(problem.Loop):        {"packets loop %s", "packets looped %s"},
 	NetworkSlow:                 {"network slow %s", "network was slow %s"},
 	string(problem.PathChanged): {"flows leave %s for another way", ""},
+
+	string(problem.InterfaceBusy): {"%s sends nearly all it can", ""},
 }
 
 // mostPlaces is how many places a headline names.
@@ -85,7 +87,7 @@ func Headline(all []Finding) string {
 // place is a place as the words of the finding want it.
 func (f *Finding) place(at string) string {
 	stands := strings.HasPrefix(at, "between ") || strings.HasPrefix(at, "from ")
-	if stands || f.Verdict == string(problem.NodeGone) || f.Verdict == string(problem.FlowsSilent) || f.Verdict == string(problem.PathChanged) {
+	if stands || f.Verdict == string(problem.NodeGone) || f.Verdict == string(problem.FlowsSilent) || f.Verdict == string(problem.PathChanged) || f.Verdict == string(problem.InterfaceBusy) {
 		return at
 	}
 	return "at " + at

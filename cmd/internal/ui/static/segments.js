@@ -27,8 +27,8 @@ export function Segments({ rest, problems }) {
     ]} />`}
     ${interfaces.data && busy.length > 0 && html`<${Table} caption="Interfaces" id=${(i) => `${i.node}:${i.egress}`} rows=${busy} columns=${[
       { name: 'node : egress', value: (i) => i.node, cell: (i) => html`<b><${NodeLink} node=${i.node} />:${portName(i.node, i.egress)}</b>` },
-      { name: 'utilization', number: true, value: (i) => i.tx_utilization, cell: (i) => i.tx_utilization },
-      { name: 'state', value: (i) => i.busy, cell: (i) => (i.busy ? html`<span class="pill bad">busy</span>` : ends(i).some((n) => names.gone[n]) ? html`<${Gone} nodes=${ends(i)} />` : 'calm') },
+      { name: 'utilization', number: true, value: (i) => i.tx_utilization, cell: (i) => (i.unit ? `${i.tx_utilization} %` : i.tx_utilization) },
+      { name: 'state', value: (i) => i.busy, cell: (i) => (i.busy ? html`<span class="pill bad">busy</span>` : ends(i).some((n) => names.gone[n]) ? html`<${Gone} nodes=${ends(i)} />` : i.unit ? 'calm' : html`<span class="quiet" title="what the node writes for a full interface is not known: node_model { tx_utilization_full }">unit not known</span>`) },
       seen,
     ]} />`}`;
 }

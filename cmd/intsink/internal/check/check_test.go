@@ -54,7 +54,7 @@ func TestCheckValid(t *testing.T) {
 		"links       edge: network -> host\n",
 		"workers     1, lcores ",
 		"INT         UDP port 5000; DSCP 23 of mask 63\n",
-		"watches     all: everything, 15 events, one packet in 1000 sampled\n",
+		"watches     all: everything, 16 events, one packet in 1000 sampled\n",
 		"collectors  primary: 192.0.2.10:8555\n",
 		"memory      flows about 328 MiB (1 x 1048576 x 328 bytes); up to 576 MiB more when all have events (576 bytes); mbufs about 148 MiB (65536 x 2368 bytes); recorder up to 64 MiB (1 x 64 MiB)\n",
 		"start-up    ",

@@ -168,8 +168,8 @@ func nextReports(d *flowapi.FlowDetail) []string {
 		"end_to_end":   latency("end_to_end: a latency of the whole way", &t.EndToEnd),
 		"link_latency": linkText(&t.LinkLatency, latency),
 		"congestion":   congestionText(t),
-		"tx_utilization": fmt.Sprintf("tx_utilization: an interface on its way at %d or more, armed again after %s at %d or less",
-			t.TxUtilization.Raise, period(t.TxUtilization.HoldNs), t.TxUtilization.Clear),
+		"tx_utilization": fmt.Sprintf("tx_utilization: an interface on its way%s at %d or more, armed again after %s at %d or less",
+			ofKnownUnit(t.TxUtilization.Auto), t.TxUtilization.Raise, period(t.TxUtilization.HoldNs), t.TxUtilization.Clear),
 		"refresh":      "refresh: " + refreshText(d),
 		"loss":         fmt.Sprintf("loss: a sequence number that is missing for %s%s", period(t.Loss.TimeoutNs), atMost(t.Loss.IntervalNs)),
 		"drop":         "drop: a packet that the sink cannot forward" + atMost(t.Drop.IntervalNs),
@@ -217,6 +217,14 @@ func pathText(d *flowapi.FlowDetail) string {
 		what += fmt.Sprintf("; at most %d a second", t.PathChange.Rate)
 	}
 	return what
+}
+
+// ofKnownUnit says which interfaces are looked at: by samples, those whose load is in per cent.
+func ofKnownUnit(auto bool) string {
+	if auto {
+		return ", of a node whose unit is known,"
+	}
+	return ""
 }
 
 func linkText(b *flowapi.DeadbandItem, latency func(string, *flowapi.DeadbandItem) string) string {

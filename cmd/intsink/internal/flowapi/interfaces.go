@@ -17,6 +17,7 @@ type interfaceItem struct {
 	Node          uint32    `json:"node"`
 	Egress        *uint16   `json:"egress"`
 	TxUtilization uint32    `json:"tx_utilization"`
+	Unit          *string   `json:"unit"` // "percent"; null: as the wire has it, nobody knows what is full
 	Busy          bool      `json:"busy"`
 	LastSeen      time.Time `json:"last_seen"`
 }
@@ -41,7 +42,10 @@ func (in *API) interfaces(ctx context.Context, p *parameters) (any, error) {
 			}
 			x.Busy = x.Busy || busyNow(q, &r.Value)
 			if seen := timestamp(flows.Since(q.Now, r.Seen)); seen.After(x.LastSeen) {
-				x.LastSeen, x.TxUtilization = seen, r.Value.Utilization
+				x.LastSeen, x.TxUtilization, x.Unit = seen, r.Value.Utilization, nil
+				if r.Value.Percent {
+					x.Unit = new("percent")
+				}
 			}
 		}
 	}

@@ -31,6 +31,7 @@ type ThresholdsItem struct {
 		Raise  uint32 `json:"raise"`
 		Clear  uint32 `json:"clear"`
 		HoldNs int64  `json:"hold_ns"`
+		Auto   bool   `json:"auto,omitempty"` // by samples, of nodes whose unit is known; raise and clear are per cent
 	} `json:"tx_utilization"`
 	Refresh struct {
 		EveryNs int64   `json:"every_ns"`
@@ -89,6 +90,7 @@ func newThresholdsItem(p *event.Policy) *ThresholdsItem {
 	x.Congestion.Factor = t.CongestionFactor
 	x.Congestion.Quota, x.Congestion.TimeoutNs = t.CongestionQuota, t.CongestionTimeout
 	x.TxUtilization.Raise, x.TxUtilization.Clear, x.TxUtilization.HoldNs = t.TxRaise, t.TxClear, t.TxHold
+	x.TxUtilization.Auto = t.TxAuto
 	x.Refresh.EveryNs, x.Refresh.Jitter, x.Refresh.MostNs = t.RefreshEvery, t.RefreshJitter, max(t.RefreshEvery, t.RefreshMost)
 	x.Sample.OneIn, x.Sample.ByFlow = p.Sample, p.SampleByFlow
 	x.Loss.Window, x.Loss.TimeoutNs, x.Loss.IntervalNs = t.LossWindow, t.LossTimeout, t.LossInterval

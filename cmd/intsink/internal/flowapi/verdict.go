@@ -97,6 +97,11 @@ func (x *Incident) ofProblem(p *problem.Problem) (all []verdict.Finding) {
 		if !f.Over && x.crosses(p.Place) {
 			x.say("%s: %s: %s", p.Where(), p.What, p.Amount())
 		}
+	case problem.InterfaceBusy: // over, the way has room
+		if !f.Over && x.crosses(p.Place) {
+			x.say("%s: %s: %s", f.At, p.What, p.Amount())
+			return []verdict.Finding{f}
+		}
 	case problem.SlowHop, problem.SlowSegment, problem.QueueCongested:
 		named := x.names(p) && x.Coverage.Gone > 0 // flows that are in the table are looked at themselves
 		if !named && (f.Over || !x.crosses(p.Place)) {

@@ -12,6 +12,7 @@
 //	changes.go          the ring of path changes, GET /api/v1/changes
 //	nodes.go            GET /api/v1/nodes
 //	congestedqueues.go  congested queues, with who fills them and who waits
+//	busy.go             interfaces that send nearly all they can
 //	standing.go         how long nodes are known, and what has room
 //	slow.go             hops and segments that take longer than usual
 //	changed.go          places at which what is usual has changed
@@ -218,7 +219,8 @@ type Known struct {
 	Ended    func(from uint64) (all []episode.Record, next uint64) // nil: none have; episode.Book.Ended
 	Usual    func(usual.Place) (usual.Value, bool)
 	Clocks   Clocks
-	Believes func(from, to uint32) bool // whether the clocks of two nodes tell what is between them; nil: all do
+	Busy     map[[2]uint64]event.Interface // interfaces that are
+	Believes func(from, to uint32) bool    // whether the clocks of two nodes tell what is between them; nil: all do
 }
 
 // hopLately is how long ago a packet passed a hop that counts as used.
@@ -229,7 +231,7 @@ const hopLately = 10e9
 func KnownBy(w *engine.Worker, now int64) *Known {
 	u := w.Usual()
 	wrong, apart := w.Clocks().Judge(now)
-	return &Known{Clocks: Clocks{wrong, apart, w.Clocks().Compared(now)}, Believes: w.Clocks().Believes, Slow: u.Slow(now), Changed: u.Changed(now), Hops: u.Seen(usual.Hop, now-hopLately), Episodes: w.Episodes().Open, Ended: w.Episodes().Ended, Usual: u.Of}
+	return &Known{Busy: w.Busy(now - event.InterfaceMemory), Clocks: Clocks{wrong, apart, w.Clocks().Compared(now)}, Believes: w.Clocks().Believes, Slow: u.Slow(now), Changed: u.Changed(now), Hops: u.Seen(usual.Hop, now-hopLately), Episodes: w.Episodes().Open, Ended: w.Episodes().Ended, Usual: u.Of}
 }
 
 // What is what Look needs of a worker.

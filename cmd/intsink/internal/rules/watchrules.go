@@ -80,6 +80,10 @@ func thresholds(e *conf.Events) event.Thresholds {
 	if raise == conf.AutoRaise {
 		raise, factor = 0, e.Congestion.Factor
 	}
+	busy, bySamples := e.TxUtilization.Raise, e.TxUtilization.Raise == conf.AutoRaise
+	if bySamples {
+		busy = conf.AutoBusy
+	}
 	return event.Thresholds{
 		NewFlowRate: e.NewFlow.Rate, NewFlowAfter: e.NewFlow.AfterRestart.Nanoseconds(),
 		Paths: e.PathChange.Paths, PathMemory: int64(e.PathChange.Memory),
@@ -90,7 +94,7 @@ func thresholds(e *conf.Events) event.Thresholds {
 		CongestionRaise: raise, CongestionFactor: factor, CongestionClear: e.Congestion.Clear,
 		CongestionLatency: nanoseconds(e.Congestion.RaiseLatency),
 		CongestionQuota:   e.Congestion.Quota, CongestionTimeout: int64(e.Congestion.Timeout),
-		TxRaise: e.TxUtilization.Raise, TxClear: e.TxUtilization.Clear, TxHold: int64(e.TxUtilization.Hold),
+		TxRaise: busy, TxAuto: bySamples, TxClear: e.TxUtilization.Clear, TxHold: int64(e.TxUtilization.Hold),
 		LossWindow: e.Loss.Window, LossTimeout: int64(e.Loss.Timeout), LossInterval: int64(e.Loss.Interval),
 		DropInterval:  int64(e.Drop.Interval),
 		HopLimitRearm: int64(e.HopLimit.Rearm), MTURearm: int64(e.MTUExceeded.Rearm),

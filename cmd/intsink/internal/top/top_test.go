@@ -27,7 +27,7 @@ var answers = map[string]string{
 	"/api/v1/paths":      `{"items":[{"id":"ddd52bff87dd6237","nodes":[{"node":101},{"node":102}],"flows":38,"packets":9,"max_latency_ns":900,"congested":true}]}`,
 	"/api/v1/queues":     `{"items":[{"node":112,"egress":2,"queue":0,"occupancy":9120,"latency_ns":61400,"congested":true,"episodes":1}]}`,
 	"/api/v1/links":      `{"items":[]}`,
-	"/api/v1/interfaces": `{"items":[{"node":112,"egress":2,"tx_utilization":98,"busy":true},{"node":112,"egress":null,"tx_utilization":3,"busy":false}]}`,
+	"/api/v1/interfaces": `{"items":[{"node":112,"egress":2,"tx_utilization":98,"busy":true},{"node":112,"egress":null,"tx_utilization":3,"unit":"percent","busy":false},{"node":112,"egress":9,"tx_utilization":7,"unit":null,"busy":false}]}`,
 	"/api/v1/nodes": `{"items":[{"node":101},{"node":102,"clock":"right","clock_neighbours":2},{"node":103,"clock":"behind","clock_off_ns":5000000,"clock_drift_ns":-200000,"clock_neighbours":4,"clock_since":"2026-11-22T10:00:03Z"},
 		{"node":104,"clock":"ahead","clock_off_ns":37000000000,"clock_neighbours":3,"clock_since":"2026-11-22T10:00:03Z"}]}`,
 	"/api/v1/problems": `{"items":[{"kind":"link_down","place":[{"what":"port","id":"up0"}],"what":"the link is down","since":"2026-11-22T10:00:03Z"}],"totals":{"open":1}}`,
@@ -60,7 +60,7 @@ func TestViewsOnce(t *testing.T) {
 		"queues":     {"112   2           0       9120   61.4us      -  congested"},
 		"hops":       {"no link between nodes is known"},
 		"collectors": {"primary    192.0.2.1:8555       30       9     8     1  refused 1    12  refresh 12"},
-		"interfaces": {"112   2                98  busy", "112   -                 3", "per cent by a node_model"},
+		"interfaces": {"112   2                98  busy", "112   -               3 %", "112   9                 7  unit not known", "tx_utilization_full"},
 		"clocks":     {"node  clock    by  a second  neighbours", "\n104   ahead   37s         -           3", "\n103   behind  5ms    -200us           4", "\n102   right                           2", "\n101   -                               0"},
 		"workers":    {"w0          1     40     1.05M", "1.50ms", "100us 3"},
 	} {

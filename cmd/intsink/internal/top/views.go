@@ -52,7 +52,7 @@ var views = []view{
 	{name: "hops", key: '5', path: "links", empty: "no link between nodes is known: they need timestamps and link_latency in a watch", ofList: hopsOf},
 	{name: "collectors", key: '6', empty: "no collector is configured", ofStatus: collectorsOf},
 	{name: "workers", key: '7', empty: "no worker runs", ofStatus: workersOf},
-	{name: "interfaces", key: '8', path: "interfaces", empty: "no interface's load is known: it needs tx_utilization in INT, and in a watch", below: "utilization as the node writes it; per cent by a node_model with tx_utilization_full", ofList: interfacesOf},
+	{name: "interfaces", key: '8', path: "interfaces", empty: "no interface's load is known: it needs tx_utilization in INT", below: "unit not known: as the node writes it, judged where a node_model has tx_utilization_full", ofList: interfacesOf},
 	{name: "clocks", key: '9', path: "nodes", empty: "no node is known", below: "each clock beside those of its neighbours; -: INT has no timestamps that tell", ofList: clocksOf},
 }
 
@@ -211,12 +211,19 @@ func interfacesOf(ctx context.Context, sink *named, path string) (*table, error)
 		Node     uint32
 		Egress   *uint16
 		Load     uint32 `json:"tx_utilization"`
+		Unit     *string
 		Busy     bool
 		LastSeen time.Time `json:"last_seen"`
 	}](ctx, sink, path)
 	t := newTable("node", "egress", ">utilization", "state", "?>seen")
 	for _, i := range items {
-		t.add(sink.Node(i.Node), sink.Interface(i.Node, i.Egress), fmt.Sprint(i.Load), when(i.Busy, "busy"), ago(time.Now(), i.LastSeen))
+		load, state := fmt.Sprint(i.Load), when(i.Busy, "busy")
+		if i.Unit != nil {
+			load += " %"
+		} else if !i.Busy {
+			state = "unit not known"
+		}
+		t.add(sink.Node(i.Node), sink.Interface(i.Node, i.Egress), load, state, ago(time.Now(), i.LastSeen))
 	}
 	return t, err
 }

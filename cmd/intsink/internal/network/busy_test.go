@@ -1,0 +1,28 @@
+package network
+
+import (
+	"testing"
+	"time"
+
+	"intsink/engine/event"
+)
+
+// TestBusyInterfaces: an interface that is busy for five seconds is a problem, in per cent where its unit is known; not while a queue of it
+// is congested, and not where it was not seen for long.
+func TestBusyInterfaces(t *testing.T) {
+	at := func(s float64) time.Time { return time.Unix(1000, int64(s*1e9)) }
+	x := New()
+	x.full[[2]uint64{102<<32 | 3}] = at(9)
+	k := &Known{Busy: map[[2]uint64]event.Interface{}}
+	for egress, i := range [][2]float64{1: {0, 9}, 2: {8, 10}, 3: {0, 10}, 4: {-100, -40}} {
+		if egress > 0 {
+			k.Busy[[2]uint64{102<<32 | uint64(egress)}] = event.Interface{Utilization: 95, Percent: true, Busy: true, Since: at(i[0]).UnixNano(), Seen: at(i[1]).UnixNano()}
+		}
+	}
+	want(t, 4, x.Look(nil, k, at(4)))
+	signs := x.Look(nil, k, at(10))
+	want(t, 10, signs, "interface_busy node 102 egress 1")
+	if s := signs[0]; *s.Value != 95 || s.Unit != "%" || !s.Since.Equal(at(0)) {
+		t.Errorf("%+v", s)
+	}
+}
