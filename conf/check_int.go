@@ -31,7 +31,7 @@ func (d checker) checkINTs(c *Config) {
 func (d checker) checkINT(c *INT) {
 	at := []any{c}
 	marked := []any{&c.UDPPort, &c.DSCP, &c.ProbeMarker, &c.GREProtocol, &c.VXLANGPE, &c.Geneve}
-	if c.IFA == nil && c.IOAM == nil && !slices.ContainsFunc(marked, d.Has) {
+	if c.IFA == nil && c.IOAM == nil && !slices.ContainsFunc(marked, d.Has) && !d.Misspelt(c) {
 		d.ErrorAt(at, "int: nothing marks INT: set at least one of udp_port, dscp, probe_marker, gre_protocol, vxlan_gpe or geneve, or a block ifa or ioam")
 	}
 	d.checkDSCP(c)

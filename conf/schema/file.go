@@ -21,6 +21,7 @@ type File struct {
 	out     *Diagnostics
 	places  map[any]hcl.Range // by pointer to a field or block, or element of a list
 	failed  map[any]bool      // fields with a wrong value
+	unknown []hcl.Range       // of blocks with an attribute that nobody knows
 	zeros   []hcl.Range       // of numbers that are none, told, and read as 0, so that all else can be read
 
 	// QuotedHex names the attributes that take hexadecimal digits, in quotes, and how many they
@@ -126,6 +127,9 @@ func (d *File) Has(key any) bool {
 	_, ok := d.places[key]
 	return ok
 }
+
+// Misspelt reports whether the block behind key has an attribute that nobody knows: what seems to be missing in it may be that.
+func (d *File) Misspelt(key any) bool { return slices.Contains(d.unknown, d.at(key)) }
 
 // Wrong reports whether the thing behind key has a value that could not be read, or that a check
 // refused, which is reported already.

@@ -54,6 +54,7 @@ func (r *reader) finish() {
 			hint = DidYouMean(name, r.knownBlocks, "the block %s { ... }")
 		}
 		meant += hint
+		r.d.unknown = append(r.d.unknown, r.open)
 		r.d.report(Error, a.name, "%sunknown attribute %s%s%s", r.prefix(), Short(name), hint, r.known(hint))
 	}
 	for _, name := range r.missing {

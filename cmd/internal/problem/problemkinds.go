@@ -38,6 +38,7 @@ const (
 	SlowHop        Kind = "slow_hop"
 	SlowSegment    Kind = "slow_segment"
 	InterfaceBusy  Kind = "interface_busy"
+	NodeIDTwice    Kind = "node_id_twice"
 	UsualChanged   Kind = "usual_changed"
 	MoreProblems   Kind = "more_problems"
 )
@@ -89,6 +90,7 @@ var Kinds = []KindInfo{
 	{SlowHop, Error, "packets take eight times as long through a node as usual, and its queue is not fuller than usual"},
 	{SlowSegment, Error, "packets take eight times as long from one node to the next as usual"},
 	{InterfaceBusy, Warning, "an interface sends nine tenths of what it can, or more, as events.tx_utilization says, for five seconds; of nodes whose unit is known, where no queue of it is congested"},
+	{NodeIDTwice, Warning, "packets pass a node that has the sink's own node id: collectors take the two for one"},
 	{UsualChanged, Warning, "what is usual at a node, queue or segment has become four times what it was: what is held against it has moved, too"},
 	{MoreProblems, Warning, "more is wrong than there is room for: how much, and of which kinds"},
 }

@@ -1,5 +1,5 @@
 // Fleet (check --fleet): compares configurations of several sinks, finds node ids and
-// hw_ids that collide.
+// hw_ids that collide, and what they read otherwise of the INT of one domain.
 
 package check
 
@@ -18,6 +18,7 @@ type member struct {
 	path        string
 	node        uint32
 	first, last int // hw_id, of the first and the last worker
+	conf        *conf.Config
 }
 
 // Fleet validates all configurations (*.hcl) in a folder, and holds them against each
@@ -41,9 +42,10 @@ func Fleet(stdout, stderr io.Writer, dir string) error {
 			continue
 		}
 		base := int(c.Node.HwIDBase)
-		all = append(all, member{path, c.Node.ID, base, base + len(c.DPDK.Lcores) - 1})
+		all = append(all, member{path, c.Node.ID, base, base + len(c.DPDK.Lcores) - 1, c})
 	}
 	faults += compare(stderr, all)
+	alike(stderr, all)
 	if faults > 0 {
 		return cli.Failed(fmt.Errorf("%s is not valid: %s", dir, cli.Count(faults, "error")))
 	}
@@ -69,6 +71,28 @@ func compare(stderr io.Writer, all []member) (faults int) {
 		}
 	}
 	return faults
+}
+
+// mostDifferences is how many are named of each sink.
+const mostDifferences = 4
+
+// alike warns of what sinks read otherwise than the first one: all sinks of a domain see the same INT (INT 2.1, 2), and records of
+// nodes whose values have two meanings cannot be put together.
+func alike(stderr io.Writer, all []member) {
+	for i := range all {
+		n := 0
+		for _, c := range conf.Diff(all[0].conf, all[i].conf) {
+			if block := c.Block(); block != "int" && block != "node_model" {
+				continue
+			}
+			if n++; n <= mostDifferences {
+				fmt.Fprintf(stderr, "%s: warning: other than at %s: %s; sinks of one domain read its INT alike (INT 2.1, 2)\n", all[i].path, all[0].path, c)
+			}
+		}
+		if n > mostDifferences {
+			fmt.Fprintf(stderr, "%s: warning: and %d more of int and node_model\n", all[i].path, n-mostDifferences)
+		}
+	}
 }
 
 func span(m member) string {

@@ -38,6 +38,10 @@ func TestFleet(t *testing.T) {
 		{"sound", map[string]string{"a.hcl": sink(1, 0, "1-2"), "b.hcl": sink(2, 0, "1-2")}, false, ""},
 		{"the same node and workers", map[string]string{"a.hcl": sink(1, 0, "1-2"), "b.hcl": sink(1, 1, "1-2")}, true, "b.hcl: error: node 1 has hw_id 1-2, and so has"},
 		{"the same node, other workers", map[string]string{"a.hcl": sink(1, 0, "1-2"), "b.hcl": sink(1, 2, "1")}, false, "b.hcl: warning: node 1 is also that of"},
+		{"another port of INT", map[string]string{"a.hcl": sink(1, 0, "1-2"), "b.hcl": strings.Replace(sink(2, 0, "1-2"), "5000", "5001", 1)}, false,
+			"b.hcl: warning: other than at"},
+		{"what it is", map[string]string{"a.hcl": sink(1, 0, "1-2"), "b.hcl": strings.Replace(sink(2, 0, "1-2"), "5000", "5001", 1)}, false, "int.udp_port: 5000 -> 5001"},
+		{"another unit of a node", map[string]string{"a.hcl": sink(1, 0, "1-2"), "b.hcl": sink(2, 0, "1-2") + "node_model \"m\" { queue_unit = \"80 bytes\" }\n"}, false, "node_model \"m\": added"},
 		{"an invalid file", map[string]string{"a.hcl": "nothing = 1\n"}, true, "unknown attribute nothing"},
 		{"no file", nil, true, ""},
 	} {

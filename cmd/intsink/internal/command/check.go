@@ -30,7 +30,7 @@ With --against-running, the running sink is asked what is otherwise in the file 
 configuration that it has, and what a reload would refuse: exit code 1, then.
 
 With --fleet, all files *.hcl of a folder, one for each sink: besides, no two may
-report as the same node and hw_id.
+report as the same node and hw_id, and what int and node_model say otherwise is told.
 
 With --example, a first configuration to begin with is printed.
 

@@ -5,7 +5,22 @@ import (
 	"time"
 
 	"intsink/engine/event"
+	"intsink/engine/usual"
 )
+
+// TestNodeIDTwice: a node that packets pass and that has the sink's own id is told, none where the sink has no id of its own.
+func TestNodeIDTwice(t *testing.T) {
+	for _, own := range []uint32{102, 103, 0} {
+		x := New()
+		k := &Known{Own: own, Hops: []usual.Sight{{Place: usual.Place{Kind: usual.Hop, Key: usual.HopKey(102, 1, 2)}, At: time.Unix(1009, 0).UnixNano()}}}
+		var told []string
+		if own == 102 {
+			told = append(told, "node_id_twice node 102")
+		}
+		want(t, 10, x.Look(nil, k, time.Unix(1010, 0)), told...)
+		want(t, 60, x.Look(nil, &Known{Own: own}, time.Unix(1060, 0)))
+	}
+}
 
 // TestBusyInterfaces: an interface that is busy for five seconds is a problem, in per cent where its unit is known; not while a queue of it
 // is congested, and not where it was not seen for long.

@@ -221,6 +221,7 @@ type Known struct {
 	Clocks   Clocks
 	Busy     map[[2]uint64]event.Interface // interfaces that are
 	Believes func(from, to uint32) bool    // whether the clocks of two nodes tell what is between them; nil: all do
+	Own      uint32                        // node id of the sink; 0: it has none of its own
 }
 
 // hopLately is how long ago a packet passed a hop that counts as used.

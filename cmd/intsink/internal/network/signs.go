@@ -38,7 +38,20 @@ func (x *Network) Look(tables []*inspect.PendingQuery, k *Known, now time.Time) 
 	all = append(all, x.usualChanged(k, now)...)
 	x.clocks = k.Clocks.states()
 	all = append(all, k.Clocks.signs(func(id uint32) bool { return x.isKnown(id, now) })...)
+	all = append(all, x.twice(k.Own, now)...)
 	return append(append(all, x.happened(now)...), x.more()...)
+}
+
+// twice is the sign of a node that has the sink's own id. The caller holds x.mu.
+func (x *Network) twice(own uint32, now time.Time) []problem.Sign {
+	n := x.nodes[own]
+	if own == 0 || n == nil || now.Sub(n.seen) > hopLately {
+		return nil
+	}
+	return []problem.Sign{{
+		Kind: problem.NodeIDTwice, Key: "own node id", Subject: "network", Place: place("node", own), What: "packets pass a node that has the sink's own id", Over: "no packet passes it any more",
+		Since: n.first, Seen: n.seen, Settle: settle, Known: x.isKnown(own, now), Todo: "give the sink an id that no node has: node { id }, which takes a restart",
+	}}
 }
 
 // nodeSigns are of nodes that are gone, and those that flows leave.

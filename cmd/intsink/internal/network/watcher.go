@@ -35,6 +35,7 @@ func (x *Watcher) Look(j *status.Status) {
 	ctx, cancel := context.WithTimeout(context.Background(), lookPatience)
 	defer cancel()
 	known := x.Known()
+	known.Own = j.Node
 	if tables, err := x.Tables(ctx, What); err == nil {
 		x.Judge(tables, known)
 	}
