@@ -23,15 +23,17 @@ var (
 	byAny      = strings.Join([]string{byPort, byDSCP, byProbe}, "\n  ")
 )
 
-// Lists of events. The default list lacks link_latency and tx_utilization.
+// Lists of events. By default link_latency and tx_utilization look at samples alone; eachPacket has them look at each.
 const (
 	everyEvent = `["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "tx_utilization", "refresh", "flow_end",
     "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak", "unknown_domain"]`
-	noRefresh = `["new_flow", "path_change", "hop_latency", "end_to_end", "congestion", "flow_end", "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak",
+	noRefresh = `["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "tx_utilization", "flow_end", "loss", "drop", "hop_limit", "mtu_exceeded", "malformed", "leak",
     "unknown_domain"]`
-	withTx = `["new_flow", "path_change", "hop_latency", "end_to_end", "congestion", "tx_utilization", "refresh", "flow_end", "loss", "drop", "hop_limit",
+	withTx = `["new_flow", "path_change", "hop_latency", "end_to_end", "link_latency", "congestion", "tx_utilization", "refresh", "flow_end", "loss", "drop", "hop_limit",
     "mtu_exceeded", "malformed", "leak", "unknown_domain"]`
 	thresholds = "congestion { raise = 1000 }" // queues of the inputs hold less than 100
+	eachTx     = "tx_utilization { raise = 90 }"
+	eachPacket = thresholds + "\n  " + eachTx + "\n  link_latency { absolute = \"10us\" }"
 )
 
 // tasks returns all rows, those of equal frames together.
@@ -130,7 +132,7 @@ const mixSize = 160
 
 // eventTasks differ from the reference in the values of hops.
 func eventTasks() []task {
-	every := watchingWith(func(t *dut.Task) { t.Events, t.Limits = everyEvent, thresholds })
+	every := watchingWith(func(t *dut.Task) { t.Events, t.Limits = everyEvent, eachPacket })
 	full := watchingWith(func(t *dut.Task) { t.Limits = thresholds }) // in the first minute nobody knows what is usual
 	return []task{
 		{name: "varied", title: "values that vary", spec: variant(vary), dut: watching(byPort), instructions: "varied"},
@@ -138,7 +140,7 @@ func eventTasks() []task {
 			dut: every, instructions: "events"},
 		{name: "episode", title: "all through a queue in an episode", spec: variant(func(s *traffic.Spec) { s.Full = true }), dut: full, instructions: "episode"},
 		{name: "busy", title: "one flow in ten by a busy interface", spec: variant(func(s *traffic.Spec) { vary(s); s.Busy = 10 }),
-			dut: watchingWith(func(t *dut.Task) { t.Events = withTx }), instructions: "busy"},
+			dut: watchingWith(func(t *dut.Task) { t.Events, t.Limits = withTx, eachTx }), instructions: "busy"},
 	}
 }
 

@@ -35,7 +35,7 @@ watch "all" {}
 	}{
 		"everyEvent": {everyEvent, without(conf.EventNames(), "sample")}, // which watch.sample turns on
 		"noRefresh":  {noRefresh, without(byDefault, "refresh")},
-		"withTx":     {withTx, append(slices.Clone(byDefault), "tx_utilization")},
+		"withTx":     {withTx, slices.Clone(byDefault)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string

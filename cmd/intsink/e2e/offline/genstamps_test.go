@@ -25,6 +25,7 @@ func TestLinkLatencyFromGen(t *testing.T) {
 			"--timestamps", "--link-latency", "20us", "--link-step-every", "500"}, strings.Fields(flags)...)
 		sinktest.Must(t, gen...)
 		text := strings.Replace(sinktest.Offline("\n"+marking+"\n"), `watch "all" { sample = 100 }`, `watch "all" { events = ["link_latency"] }`, 1) +
+			"events {\n  link_latency { absolute = \"10us\" }\n}\n" +
 			"report { explain = true }\n"
 		conf := sinktest.Write(t, filepath.Join(dir, "c.hcl"), text)
 		s := sinktest.LastLine(t, sinktest.Must(t, "replay", "--config", conf, "--in", in, "--out", out, "--reports", rep))
