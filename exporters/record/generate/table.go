@@ -220,7 +220,7 @@ var table = []message{
 		{name: "usual_occupancy", number: 13, kind: u32, value: "e.UsualOccupancy", known: "e.UsualOccupancy != 0", doc: "medians before it"},
 		{name: "window_ns", number: 14, kind: u64, value: "uint64(e.Peak.Window)", note: "the part of the episode around its peak"},
 		{name: "window_packets", number: 15, kind: u32, value: "e.Peak.Packets"},
-		{name: "window_bytes", number: 16, kind: u64, value: "e.Peak.Bytes", doc: "what passed within that time around the peak: 10 ms, longer in an episode above 640 ms"},
+		{name: "window_bytes", number: 16, kind: u64, value: "e.Peak.Bytes", doc: "what passed within that time around the peak: 10 ms, longer in an episode above 640 ms. `window_packets` ends at 2^32 - 1"},
 		{name: "sinks", number: 17, kind: u32, value: "uint32(e.Sinks)", doc: "that told of it"},
 		{name: "doubt", number: 20, kind: text, value: "e.Doubt.String()", known: "e.Doubt != report.NoDoubt", last: true, plain: true, note: "why nobody is accused of filling the queue",
 			doc: "why the flows in `culprits` are not accused: `told by one source alone`, `told by a few packets alone`, `over sooner than such a queue can drain`; without it they are. Two sinks whose one source is another one each have none together"},
