@@ -58,7 +58,7 @@ demo-collect: deps deps-engines ## the same network into intsink-collect, Apache
 	GOAMD64=$(GOAMD64) $(GO) build -trimpath -o bin/playground ./deploy/playground
 	@deploy/demo/demo-collect.sh
 
-test: deps ## every test once: five minutes on two quiet cores
+test: deps ## every test once: a quarter of an hour on two cores
 	$(MAKE) build
 	scripts/test.sh
 
