@@ -33,7 +33,7 @@ type slowLinkModel struct {
 	mustLast time.Duration
 }
 
-// take is told of a packet, and says why it is reported; "": it is not.
+// take models one packet: it returns the reason for its report, "" where there is none.
 func (m *slowLinkModel) take(at int64, ns uint32, far, first bool) string {
 	if n := len(m.all); n > 0 && at-m.all[n-1].at >= 10*s {
 		m.all, m.slow = nil, false

@@ -43,7 +43,9 @@ type Crossed struct {
 	episode.Values
 }
 
-// MeetMore is Meet for the first packets of which, those that do no more than go on with runs. It returns the others.
+// MeetMore counts packets in the runs that Meet has begun, as long as each crosses the queue of a run, is over the same thresholds and
+// gives no event. which has a bit for each packet of the burst that is to be counted; left are those from the first one on that Meet has
+// to look at.
 func (d *Detector) MeetMore(which uint64, of *[64]*flows.Flow, all *[64]Crossed) (left uint64) {
 	r := &d.runs[0]
 	for left = which; left != 0; left &= left - 1 {

@@ -56,7 +56,7 @@ func takenApart(t testing.TB, frame []byte) message.Data {
 	return message.Data{headers, frame[h.Stack : h.Stack+h.Bytes], without}
 }
 
-// values are the fields of a record but those that say who reported it, and where it stands in its stream.
+// values returns the fields of a record without those that a report and a message of IPFIX must differ in: exporter, stream, sequence.
 func values(t testing.TB, line string) map[string]any {
 	t.Helper()
 	var v map[string]any

@@ -68,12 +68,9 @@ func (p *Locator) divide(b []byte, i *Info) {
 	}
 }
 
-// Terminated reads IFA that a terminator has taken out of a packet: the headers in front of the metadata stack, and the stack, of which
-// i says where it stands in b: at its start. It returns false if the headers are none of IFA 2.0, or p takes no IFA.
-func (p *Locator) Terminated(h *ifa.Header, b []byte, i *Info) bool {
-	if p.ifa == nil {
-		return false
-	}
+// Terminated has i describe IFA that a terminator has taken out of a packet: h has read the headers, and b is the metadata stack alone,
+// which i.Stack has at 0. The Locator is one of IFA.
+func (p *Locator) Terminated(h *ifa.Header, b []byte, i *Info) {
 	*i = Info{Marking: ByIFA, Type: IFA, Format: FormatIFA, Bitmap: ifaBitmap, Orig: uint16(h.Next), GNS: h.GNS, StackLen: h.Bytes, End: h.Bytes}
 	switch {
 	case h.Part:
@@ -83,7 +80,6 @@ func (p *Locator) Terminated(h *ifa.Header, b []byte, i *Info) bool {
 	default:
 		p.divide(b, i)
 	}
-	return true
 }
 
 // Again makes the hops of i those of another packet with the same headers: of IFA, each packet says itself how they are laid

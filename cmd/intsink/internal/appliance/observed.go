@@ -108,7 +108,7 @@ func (a *Appliance) sink() webhook.Sink {
 	return webhook.Sink{Node: a.config.Load().Node.ID, Host: host, Version: a.version}
 }
 
-// observed is what is told of the vitals of the appliance.
+// observed makes the part that serves health, status and metrics of workers, ports and collectors.
 func (a *Appliance) observed() *vitals.Server {
 	s := &vitals.Server{
 		Version: a.version, Started: time.Now(), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.stopping.Load,

@@ -1,4 +1,4 @@
-// Episodes that ended, for who is told of them.
+// EndedEpisodes: episodes that ended lately, which the feed of events announces.
 
 package flowapi
 

@@ -86,7 +86,7 @@ Exit codes: 0 the rule is in force, 1 it was refused, or the sink does not answe
 	return cmd
 }
 
-// AddFlags adds the flags of a match, each of which may be repeated.
+// AddFlags defines the flags --source to --source-mac, which say what packets a rule or a capture matches. Each may be given several times.
 func (m *Match) AddFlags(f *pflag.FlagSet) {
 	for _, x := range []struct {
 		name, usage string
