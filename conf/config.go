@@ -94,6 +94,11 @@ func (c *Config) Mitigation() bool {
 	return slices.ContainsFunc(c.Links, func(l Link) bool { return l.Mitigation })
 }
 
+// InLink tells whether a link has the port.
+func (c *Config) InLink(port string) bool {
+	return slices.ContainsFunc(c.Links, func(l Link) bool { return l.Network == port || l.Host == port })
+}
+
 // Tap is a port that is only watched; what it receives is freed.
 type Tap struct {
 	Name, Port string

@@ -26,7 +26,7 @@
 //     `go test ./conf -update` rewrites the dumps in testdata.
 //  3. It takes effect in cmd/intsink/internal/rules, whose map reloads (rules.go) says of each
 //     block whether a reload can change it; but those of blocks int and node_model in
-//     cmd/internal/sinkconf, and those of dpdk and port in cmd/intsink/internal/appliance.
+//     cmd/internal/sinkconf, and those of dpdk in cmd/intsink/internal/appliance, of port in cmd/intsink/internal/ports.
 //     Attributes of `intsink collect` are in conf/collector.
 //
 // A threshold, of blocks events and events_override, needs also:

@@ -146,7 +146,7 @@ func TestCgoStaysInDPDK(t *testing.T) {
 
 // needDPDK are the packages of commands that link DPDK. All others, and their tests,
 // build on a machine without it.
-var needDPDK = []string{"cmd/intsink", "cmd/intsink/e2e/...", "cmd/intsink/internal/appliance", "cmd/intsink/internal/command", "cmd/intsink/internal/replay"}
+var needDPDK = []string{"cmd/intsink", "cmd/intsink/e2e/...", "cmd/intsink/internal/appliance", "cmd/intsink/internal/collectors", "cmd/intsink/internal/command", "cmd/intsink/internal/ports", "cmd/intsink/internal/replay"}
 
 func TestCommandsNeedDPDKInFewPlaces(t *testing.T) {
 	out, err := exec.Command("go", "list", "-test", "-deps", "-f", "{{.ImportPath}} {{join .Deps \" \"}}", module+"/cmd/...").Output()

@@ -18,12 +18,14 @@ import (
 	"intsink/cmd/internal/notify"
 	"intsink/cmd/internal/problem"
 	"intsink/cmd/internal/statefile"
+	"intsink/cmd/intsink/internal/collectors"
 	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/events"
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/part"
+	"intsink/cmd/intsink/internal/ports"
 	"intsink/cmd/intsink/internal/upgrade"
 	"intsink/cmd/intsink/internal/vitals"
 	"intsink/cmd/intsink/internal/webhook"
@@ -43,7 +45,7 @@ func (a *Appliance) parts() []start {
 	}
 	return append(first,
 		a.openPorts,
-		a.startExporters, // stops: they send what they were handed
+		a.startCollectors, // stops: they send what they were handed
 		a.makeWorkers,
 		a.startFeatures,
 		a.makeModes,
@@ -75,13 +77,10 @@ type Appliance struct {
 
 	pool        *mempool.Mempool
 	reportPools []*mempool.Mempool // per worker
-	ports       []*appliancePort
-	opening     sync.Mutex // held while devices of slots are opened and closed
-	together    []together // slots
-	exporters   exporters
+	ports       *ports.Ports
+	collectors  *collectors.Collectors
 	workers     []*engine.Worker
 	stopKeeping func() bool // ends the writing of what workers learned, as keepLearned says
-	gauges      gauges
 
 	control  *control.Server
 	features []part.Part
@@ -94,7 +93,6 @@ type Appliance struct {
 	watch    func(done <-chan struct{}) // looks each second at what is wrong
 	servers  *observe.Servers
 	degraded *degraded.Parts
-	names    *collectorNames
 	service  service
 
 	begin      failopen.Asked                 // the mode that the sink begins in
@@ -182,14 +180,13 @@ var lockPatience = 4 * time.Second
 func (a *Appliance) stop() error {
 	a.stopping.Store(true)
 	a.bypass.turn(a)
-	for _, x := range []struct {
-		*sync.Mutex
-		what string
-	}{{&a.inForce.Mutex, "a reload"}, {&a.opening, "the opening of a port"}} {
-		if !lockWithin(x.Mutex, lockPatience) {
-			return errors.New(x.what + " hangs: reports that had not left are lost")
-		}
-		x.Unlock() // who takes it now sees that a stops
+	hangs := func(what string) error { return errors.New(what + " hangs: reports that had not left are lost") }
+	if !lockWithin(&a.inForce.Mutex, lockPatience) {
+		return hangs("a reload")
+	}
+	a.inForce.Unlock() // who takes it now sees that a stops
+	if a.ports != nil && !a.ports.Settle(lockPatience) {
+		return hangs("the opening of a port")
 	}
 	for _, stop := range slices.Backward(a.stops) {
 		stop()

@@ -5,7 +5,6 @@ package appliance
 import (
 	"log/slog"
 	"os"
-	"slices"
 	"time"
 
 	"intsink/cmd/internal/degraded"
@@ -112,41 +111,11 @@ func (a *Appliance) sink() webhook.Sink {
 func (a *Appliance) observed() *vitals.Server {
 	s := &vitals.Server{
 		Version: a.version, Started: time.Now(), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.stopping.Load,
-		Collectors: a.observedCollectors, Workers: a.workers, Links: a.config.Load().LinkNames(), Mbufs: a.pool, Degraded: a.degraded, Open: a.problems.Open,
-		Fills: []vitals.Fill{a.control, a.modes},
+		Collectors: a.collectors.Observed, Workers: a.workers, Links: a.config.Load().LinkNames(), Mbufs: a.pool, Degraded: a.degraded, Open: a.problems.Open,
+		Fills: []vitals.Fill{a.control, a.modes}, Ports: a.ports.Observed(a.config.Load()), ReportPorts: a.collectors.ObservedPorts(),
 	}
 	for _, p := range a.reportPools {
 		s.ReportPools = append(s.ReportPools, p)
 	}
-	for _, p := range a.ports {
-		tap := slices.ContainsFunc(a.config.Load().Taps, func(t conf.Tap) bool { return t.Port == p.name })
-		s.Ports = append(s.Ports, vitals.Port{Name: p.name, Device: &observedPort{appliancePort: p}, Aside: p.beside && !tap})
-	}
-	for i, p := range a.exporters.ports.ports {
-		s.ReportPorts = append(s.ReportPorts, vitals.ReportPort{Name: a.exporters.ports.names[i], Port: p})
-	}
 	return s
 }
-
-// observedCollectors returns the present collectors.
-func (a *Appliance) observedCollectors() []vitals.Collector {
-	var all []vitals.Collector
-	for _, c := range *a.exporters.collectors.Load() {
-		all = append(all, vitals.Collector{Name: c.conf.Name, Exporter: c.exporter, Gateway: c.gateway, Rings: c.rings})
-	}
-	return all
-}
-
-// observedPort is a port as the endpoint shows it.
-type observedPort struct {
-	*appliancePort
-}
-
-// LinkDown describes what is wrong with the link now; empty if it is up.
-func (p *observedPort) LinkDown() string { return p.device.linkDown() }
-
-// LinkChanges counts how often the link came up or went down.
-func (p *observedPort) LinkChanges() uint64 { return p.link.changes.Load() }
-
-// Counters reads those of the device.
-func (p *observedPort) Counters() (vitals.PortCounters, error) { return p.device.counters() }

@@ -128,7 +128,7 @@ func (a *Appliance) permits(r *control.Result, q *control.Request, c *conf.Confi
 			return false
 		}
 	}
-	if fixed := rules.NeedsRestart(changes, old, c, a.exporters.ports.names); len(fixed) > 0 {
+	if fixed := rules.NeedsRestart(changes, old, c, a.collectors.PortNames()); len(fixed) > 0 {
 		r.NeedsRestart = fixed
 		r.Error = cli.Count(len(fixed), "change") + " that only a restart can make: " + fixed[0].String()
 		if len(fixed) > 1 {
@@ -224,11 +224,11 @@ func (a *Appliance) restartNote(sum string) string {
 // adopt makes c the configuration in force, and waits until every worker works by it; it returns those that do not
 // yet.
 func (a *Appliance) adopt(c *conf.Config) (late []string) {
-	a.collect(c)
+	a.collectors.Adopt(c)
 	slog.SetDefault(slog.New(logging.New(c.Log, logging.Stderr())))
 	a.config.Store(c)
 	a.hooks.Configure(c.Notify)
-	a.names.again()
+	a.collectors.Reload(nil, c)
 	return a.handOver(c)
 }
 
@@ -237,13 +237,26 @@ func (a *Appliance) adopt(c *conf.Config) (late []string) {
 func (a *Appliance) handOver(c *conf.Config) (late []string) {
 	next := a.rulesOf(c)
 	for i, w := range a.workers {
-		w.ReloadCollectors(next, outletsOf(*a.exporters.collectors.Load(), i))
+		w.ReloadCollectors(next, a.collectors.Outlets(i))
 		w.PassAll(a.inForce.mode >= failopen.Pass)
 	}
 	if late = a.awaitAdoption(next); len(late) == 0 {
-		a.retire()
+		a.collectors.Retire()
 	}
 	return late
+}
+
+// change is collectors.Change.
+func (a *Appliance) change(next func(*conf.Config) *conf.Config) {
+	a.inForce.Lock()
+	defer a.inForce.Unlock()
+	if a.stopping.Load() {
+		return
+	}
+	if c := next(a.config.Load()); c != nil {
+		a.config.Store(c)
+		a.handOver(c)
+	}
 }
 
 // rulesOf are the rules of c in the mode in force.
@@ -274,15 +287,4 @@ func (a *Appliance) awaitAdoption(r *engine.Rules) (late []string) {
 		}
 	}
 	return late
-}
-
-// retire stops the exporters that no worker hands anything to any more, once they have sent
-// what they were handed.
-func (a *Appliance) retire() {
-	for _, c := range a.exporters.retired {
-		if c.stop != nil {
-			c.stop()
-		}
-	}
-	a.exporters.retired = nil
 }

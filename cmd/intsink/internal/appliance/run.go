@@ -130,7 +130,7 @@ func notStarted(err error) error {
 
 // orNothing is the appliance where nothing is degraded, else it is stopped, and the error says what is.
 func (a *Appliance) orNothing() (*Appliance, error) {
-	a.lookNamesUp()
+	a.collectors.LookUp(a.change)
 	if err := a.degraded.Err(); err != nil {
 		return nil, errors.Join(fmt.Errorf("with --strict: %w", err), a.stop())
 	}

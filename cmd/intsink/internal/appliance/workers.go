@@ -24,7 +24,7 @@ func (a *Appliance) makeWorkers(c *conf.Config) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	common, collectors := a.rulesOf(c), *a.exporters.collectors.Load()
+	common := a.rulesOf(c)
 	shared := engine.NewShared(len(c.Links)+len(c.Taps), randomSeed())
 	number := instance(os.Getenv, slog.Default())
 	ran, last := keepLearned(os.Getenv, number, learnedUsual(shared.Usual()), learnedHistory(shared.Series()))
@@ -35,7 +35,7 @@ func (a *Appliance) makeWorkers(c *conf.Config) (stop func(), err error) {
 	for w := range c.DPDK.Lcores {
 		config := a.workerConfig(c, w, shared)
 		config.Instance = number
-		config.Outlets, config.LoopClock, config.Rules = outletsOf(collectors, w), loopClock, common
+		config.Outlets, config.LoopClock, config.Rules = a.collectors.Outlets(w), loopClock, common
 		a.workers = append(a.workers, engine.NewWorker(config))
 	}
 	for _, w := range a.workers {
@@ -58,7 +58,7 @@ func (a *Appliance) keepWhilePolling(*conf.Config) (stop func(), err error) {
 
 // workerConfig is what worker w is made of, but for what all workers have from outside.
 func (a *Appliance) workerConfig(c *conf.Config, w int, shared *engine.Shared) engine.WorkerConfig {
-	seed, stations := randomSeed(), a.stations(w)
+	seed, stations := randomSeed(), a.collectors.Stations(w)
 	return engine.WorkerConfig{
 		Links:      a.linksOf(c, w, stations),
 		Shared:     shared,
@@ -79,16 +79,16 @@ func (a *Appliance) workerConfig(c *conf.Config, w int, shared *engine.Shared) e
 // linksOf returns worker w's queues of every link, then of every tap.
 func (a *Appliance) linksOf(c *conf.Config, w int, stations []burst.Station) []burst.Link {
 	var links []burst.Link
-	queue := func(port string) burst.Queue { return a.port(port).queue(w) }
+	queue := func(port string) burst.Queue { return a.ports.Named(port).Queue(w) }
 	for _, l := range c.Links {
 		links = append(links, burst.Link{
 			Name: l.Name, Network: queue(l.Network), Host: queue(l.Host),
-			NetworkID: rules.PortID(c, l.Network), HostID: rules.PortID(c, l.Host), Gauges: a.makeGauges(l.Network, l.Host, w),
-			NetworkStation: a.stationOf(l.Network, stations), HostStation: a.stationOf(l.Host, stations), Mitigation: l.Mitigation,
+			NetworkID: rules.PortID(c, l.Network), HostID: rules.PortID(c, l.Host), Gauges: a.ports.Gauges(l.Network, l.Host, w),
+			NetworkStation: a.collectors.StationOf(l.Network, stations), HostStation: a.collectors.StationOf(l.Host, stations), Mitigation: l.Mitigation,
 		})
 	}
 	for _, t := range c.Taps {
-		links = append(links, burst.Link{Name: t.Name, Network: queue(t.Port), NetworkID: rules.PortID(c, t.Port), Gauges: a.makeGauges(t.Port, "", w)})
+		links = append(links, burst.Link{Name: t.Name, Network: queue(t.Port), NetworkID: rules.PortID(c, t.Port), Gauges: a.ports.Gauges(t.Port, "", w)})
 	}
 	return links
 }

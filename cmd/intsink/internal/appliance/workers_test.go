@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"intsink/cmd/intsink/internal/collectors"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/conf"
 	"intsink/dpdk/eal"
@@ -19,7 +20,7 @@ func TestWorkersShare(t *testing.T) {
 	const step = 3600_000_000_000
 	a := &Appliance{
 		wallClock: eal.NewWallClock(func() (wall, own int64) { return step + 5, 5 }), reportPools: make([]*mempool.Mempool, 2),
-		clock: func() int64 { return 5 },
+		clock: func() int64 { return 5 }, collectors: &collectors.Collectors{},
 	}
 	shared := engine.NewShared(0, 1)
 	defer shared.Close()

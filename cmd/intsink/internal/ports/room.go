@@ -1,6 +1,6 @@
 // Room for INT: raises the MTU of NICs that packets with INT come to, where the configuration leaves it out.
 
-package appliance
+package ports
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package appliance
+package ports
 
 import (
 	"errors"
@@ -35,47 +35,47 @@ func TestStopHalfLinks(t *testing.T) {
 	gone := emptySlot(&conf.Port{}, 0, errors.New("no such device"))
 	for _, c := range []struct {
 		name   string
-		change func(a *Appliance, c *conf.Config)
+		change func(s *Ports, c *conf.Config)
 		err    string
 		closed string // ports
 	}{
-		{"all are there", func(*Appliance, *conf.Config) {}, "", ""},
-		{"one of two links", func(a *Appliance, _ *conf.Config) { a.ports[0].device = gone }, "", "h1"},
-		{"its other side", func(a *Appliance, _ *conf.Config) { a.ports[1].device = gone }, "", "n1"},
-		{"both sides", func(a *Appliance, _ *conf.Config) { a.ports[0].device, a.ports[1].device = gone, gone }, "", ""},
-		{"reports leave by the other side", func(a *Appliance, c *conf.Config) {
-			a.ports[0].device = gone
+		{"all are there", func(*Ports, *conf.Config) {}, "", ""},
+		{"one of two links", func(s *Ports, _ *conf.Config) { s.all[0].device = gone }, "", "h1"},
+		{"its other side", func(s *Ports, _ *conf.Config) { s.all[1].device = gone }, "", "n1"},
+		{"both sides", func(s *Ports, _ *conf.Config) { s.all[0].device, s.all[1].device = gone, gone }, "", ""},
+		{"reports leave by the other side", func(s *Ports, c *conf.Config) {
+			s.all[0].device = gone
 			c.Collectors = []conf.Collector{{Port: "h1"}}
 		}, "", ""},
-		{"a port for reports only", func(a *Appliance, c *conf.Config) {
-			a.ports = append(a.ports, &appliancePort{name: "r", device: gone})
+		{"a port for reports only", func(s *Ports, c *conf.Config) {
+			s.all = append(s.all, &Port{name: "r", device: gone})
 		}, "", ""},
-		{"one of each link", func(a *Appliance, _ *conf.Config) { a.ports[0].device, a.ports[3].device = gone, gone }, `port "n1": no such device`, "h1 n2"},
-		{"a tap is left", func(a *Appliance, c *conf.Config) {
+		{"one of each link", func(s *Ports, _ *conf.Config) { s.all[0].device, s.all[3].device = gone, gone }, `port "n1": no such device`, "h1 n2"},
+		{"a tap is left", func(s *Ports, c *conf.Config) {
 			c.Links, c.Taps = c.Links[:1], []conf.Tap{{Name: "t", Port: "n2"}}
-			a.ports[0].device = gone
+			s.all[0].device = gone
 		}, "", "h1"},
-		{"the only tap", func(a *Appliance, c *conf.Config) {
+		{"the only tap", func(s *Ports, c *conf.Config) {
 			c.Links, c.Taps = nil, []conf.Tap{{Name: "t", Port: "n2"}}
-			a.ports[2].device = gone
+			s.all[2].device = gone
 		}, `port "n2": no such device`, ""},
 	} {
-		a := &Appliance{}
+		s := &Ports{}
 		config := &conf.Config{Links: []conf.Link{{Name: "one", Network: "n1", Host: "h1"}, {Name: "two", Network: "n2", Host: "h2"}}}
 		stubs := map[string]*stub{}
 		for _, name := range []string{"n1", "h1", "n2", "h2"} {
 			stubs[name] = &stub{}
-			a.ports = append(a.ports, &appliancePort{name: name, device: stubs[name]})
+			s.all = append(s.all, &Port{name: name, device: stubs[name]})
 			config.Ports = append(config.Ports, conf.Port{Name: name, Device: "0000:3b:00.0"})
 		}
-		c.change(a, config)
-		err := a.stopHalfLinks(config)
+		c.change(s, config)
+		err := s.stopHalfLinks(config)
 		if (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		var closed []string
-		for _, p := range a.ports {
-			if s := stubs[p.name]; s != nil && s.closed {
+		for _, p := range s.all {
+			if x := stubs[p.name]; x != nil && x.closed {
 				closed = append(closed, p.name)
 				if d := p.device.linkDown(); !strings.Contains(d, "is stopped, as port") || !p.device.(*slot).waits {
 					t.Errorf("%s: %q", c.name, d)

@@ -1,6 +1,6 @@
 // readings: what a driver tells, for who cannot wait for it.
 
-package appliance
+package ports
 
 import (
 	"errors"

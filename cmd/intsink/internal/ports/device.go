@@ -1,7 +1,7 @@
 // device: a port behind one interface, as a DPDK device or a kernel interface; reads the counters
 // of both in one form.
 
-package appliance
+package ports
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ import (
 // device is what a port is made of.
 type device interface {
 	// queue is queue pair w, worker w's.
-	queue(w int) queue
+	queue(w int) Queue
 	// queues is how many of them there are.
 	queues() int
 	mac() (net.HardwareAddr, error)
@@ -42,7 +42,8 @@ type device interface {
 	close()
 }
 
-type queue interface {
+// Queue is a queue pair of a port.
+type Queue interface {
 	burst.Queue
 	Depth() int // of packets that wait to be received; negative where the driver cannot tell
 }
@@ -87,7 +88,7 @@ func (l *driverLink) now() ethdev.Link {
 	return ethdev.Link{}
 }
 
-func (d *dpdkDevice) queue(w int) queue              { return d.Queue(uint16(w)) }
+func (d *dpdkDevice) queue(w int) Queue              { return d.Queue(uint16(w)) }
 func (d *dpdkDevice) queues() int                    { return d.queued }
 func (d *dpdkDevice) mac() (net.HardwareAddr, error) { return d.MAC() }
 func (d *dpdkDevice) linkSpeed() int                 { return d.link.now().Mbit }
@@ -214,7 +215,7 @@ type kernelDevice struct {
 	queued int // queue pairs
 }
 
-func (d kernelDevice) queue(w int) queue              { return d.Queue(w) }
+func (d kernelDevice) queue(w int) Queue              { return d.Queue(w) }
 func (d kernelDevice) queues() int                    { return d.queued }
 func (d kernelDevice) mac() (net.HardwareAddr, error) { return d.MAC(), nil }
 func (d kernelDevice) driver() string                 { return "kernel" }

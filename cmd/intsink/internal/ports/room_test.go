@@ -1,4 +1,4 @@
-package appliance
+package ports
 
 import (
 	"errors"
@@ -97,7 +97,7 @@ func TestLinkUpIsLogged(t *testing.T) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(&logged, nil)))
 	defer slog.SetDefault(was)
 	s := &stub{mbit: 10000}
-	p := &appliancePort{name: "network", device: s}
+	p := &Port{name: "network", device: s}
 	for _, down := range []string{"", "unplugged", "", ""} {
 		s.down = down
 		p.look()

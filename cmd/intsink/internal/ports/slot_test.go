@@ -1,4 +1,4 @@
-package appliance
+package ports
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ type plugged struct {
 	removed, hangs bool
 }
 
-func (p *plugged) queue(int) queue { return nil }
+func (p *plugged) queue(int) Queue { return nil }
 func (p *plugged) Removed() bool   { return p.removed }
 func (p *plugged) settle() bool    { return !p.hangs }
 

@@ -1,17 +1,13 @@
 // Reads every 250 ms the load of host ports and the fill of pools, for the sink's own
 // metadata.
 
-package appliance
+package ports
 
 import (
 	"time"
 
-	"intsink/conf"
 	"intsink/engine/reporting"
 )
-
-// gaugeEvery is how often the load of ports and pool is read, and the state of links.
-const gaugeEvery = 250 * time.Millisecond
 
 // gauges are what the workers' metadata read.
 type gauges struct {
@@ -27,35 +23,36 @@ type portGauge struct {
 	at     time.Time
 }
 
-// makeGauges gives link l of worker w its readings; the host port of a tap is
+// Gauges are the readings of a link of worker w; the host port of a tap is
 // none.
-func (a *Appliance) makeGauges(network, host string, w int) *reporting.Gauges {
+func (s *Ports) Gauges(network, host string, w int) *reporting.Gauges {
 	g := reporting.NewGauges()
-	if q := a.port(network).queue(w); q.Depth() >= 0 {
+	if q := s.Named(network).Queue(w); q.Depth() >= 0 {
 		g.Depth = q.Depth
 	}
-	a.gauges.all = append(a.gauges.all, g)
+	s.gauges.all = append(s.gauges.all, g)
 	if host == "" {
 		return g
 	}
-	port := a.port(host).device
-	for i := range a.gauges.ports {
-		if a.gauges.ports[i].port == port {
-			a.gauges.ports[i].gauges = append(a.gauges.ports[i].gauges, g)
+	port := s.Named(host).device
+	for i := range s.gauges.ports {
+		if s.gauges.ports[i].port == port {
+			s.gauges.ports[i].gauges = append(s.gauges.ports[i].gauges, g)
 			return g
 		}
 	}
-	a.gauges.ports = append(a.gauges.ports, portGauge{port: port, gauges: []*reporting.Gauges{g}})
+	s.gauges.ports = append(s.gauges.ports, portGauge{port: port, gauges: []*reporting.Gauges{g}})
 	return g
 }
 
-// startGauges reads until a stops.
-func (a *Appliance) startGauges(*conf.Config) (stop func(), err error) {
-	return repeat(gaugeEvery, func(now time.Time) {
-		a.wallClock.Renew()
-		a.gauges.read(a.pool.InUse(), now)
-		a.lookAtLinks()
-	}), nil
+// Look reads the load of all ports, with so many packets in use, and looks at their links.
+func (s *Ports) Look(inUse int, now time.Time) {
+	s.gauges.read(inUse, now)
+	for _, p := range s.all {
+		p.look()
+		p.lookCloser()
+	}
+	s.tellBeside()
 }
 
 func (g *gauges) read(inUse int, now time.Time) {

@@ -1,7 +1,7 @@
 // Refuses or warns of ports before they start: frames longer than mbufs, MTUs of joined
 // ports, offloads, bridges.
 
-package appliance
+package ports
 
 import (
 	"fmt"

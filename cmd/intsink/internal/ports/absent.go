@@ -1,6 +1,6 @@
 // A port whose device is not there at start: it stops its link, and not the others.
 
-package appliance
+package ports
 
 import (
 	"errors"
@@ -32,7 +32,7 @@ func isAbsent(p *conf.Port, err error) bool {
 }
 
 // absent is why the port was not opened; nil: it was.
-func (p *appliancePort) absent() error {
+func (p *Port) absent() error {
 	if s, ok := p.device.(*slot); ok && s.empty() {
 		return errors.New(*s.why.Load())
 	}
@@ -41,9 +41,9 @@ func (p *appliancePort) absent() error {
 
 // stopHalfLinks closes the port across from one that is absent, so that whoever is connected there sees
 // that the link is down, unless reports leave by it. It fails where no link and no tap is left.
-func (a *Appliance) stopHalfLinks(c *conf.Config) error {
+func (s *Ports) stopHalfLinks(c *conf.Config) error {
 	var first error
-	for _, p := range a.ports {
+	for _, p := range s.all {
 		if why := p.absent(); why != nil {
 			slog.Error("port: not opened; its link is stopped, others go on", "port", p.name, "err", why)
 			if first == nil {
@@ -56,18 +56,18 @@ func (a *Appliance) stopHalfLinks(c *conf.Config) error {
 	}
 	whole := 0
 	for _, l := range c.Links {
-		network, host := a.port(l.Network), a.port(l.Host)
+		network, host := s.Named(l.Network), s.Named(l.Host)
 		switch {
 		case network.absent() == nil && host.absent() == nil:
 			whole++
 		case network.absent() == nil:
-			a.stopHalf(c, network, host, l.Name)
+			s.stopHalf(c, network, host, l.Name)
 		case host.absent() == nil:
-			a.stopHalf(c, host, network, l.Name)
+			s.stopHalf(c, host, network, l.Name)
 		}
 	}
 	for _, t := range c.Taps {
-		if a.port(t.Port).absent() == nil {
+		if s.Named(t.Port).absent() == nil {
 			whole++
 		}
 	}
@@ -77,7 +77,7 @@ func (a *Appliance) stopHalfLinks(c *conf.Config) error {
 	return nil
 }
 
-func (a *Appliance) stopHalf(c *conf.Config, p, other *appliancePort, link string) {
+func (s *Ports) stopHalf(c *conf.Config, p, other *Port, link string) {
 	for i := range c.Collectors {
 		if c.Collectors[i].Port == p.name {
 			return
@@ -86,8 +86,8 @@ func (a *Appliance) stopHalf(c *conf.Config, p, other *appliancePort, link strin
 	p.device.stop()
 	p.device.close()
 	at := slices.IndexFunc(c.Ports, func(x conf.Port) bool { return x.Name == p.name })
-	s := newSlot(&c.Ports[at], len(c.DPDK.Lcores))
-	s.waitFor(link, other.name)
-	p.device = s
+	empty := newSlot(&c.Ports[at], len(c.DPDK.Lcores))
+	empty.waitFor(link, other.name)
+	p.device = empty
 	slog.Warn("port: closed, as the other port of its link is not there", "port", p.name, "link", link)
 }

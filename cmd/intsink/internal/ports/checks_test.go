@@ -1,4 +1,4 @@
-package appliance
+package ports
 
 import (
 	"bytes"
@@ -117,7 +117,7 @@ func (s *stub) flaps() uint64    { return s.changes }
 
 func TestLinkChangesAreCounted(t *testing.T) {
 	s := &stub{}
-	p := &appliancePort{name: "network", device: s}
+	p := &Port{name: "network", device: s}
 	for _, c := range []struct {
 		what  string
 		down  string
@@ -148,7 +148,7 @@ func TestImpairedLinkIsLogged(t *testing.T) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(&logged, nil)))
 	defer slog.SetDefault(was)
 	s := &stub{}
-	p := &appliancePort{name: "network", device: s}
+	p := &Port{name: "network", device: s}
 	for _, c := range []struct{ what, wrong, want string }{
 		{"nothing is wrong", "", ""},
 		{"few queues", "the peer has 1 queue", "level=ERROR"},

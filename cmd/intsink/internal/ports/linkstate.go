@@ -1,6 +1,6 @@
 // Looks at the link of each port, logs its changes, counts flaps.
 
-package appliance
+package ports
 
 import (
 	"log/slog"
@@ -16,7 +16,7 @@ type linkState struct {
 }
 
 // look asks the device, counts what changed since, and logs a line about it.
-func (p *appliancePort) look() {
+func (p *Port) look() {
 	p.device.look()
 	down, flaps := p.device.linkDown(), p.device.flaps()
 	first, was := true, ""
@@ -46,7 +46,7 @@ func (p *appliancePort) look() {
 }
 
 // upAttrs are what the log says of a link that is up.
-func (p *appliancePort) upAttrs() []any {
+func (p *Port) upAttrs() []any {
 	attrs := []any{"port", p.name}
 	if speed := p.device.linkSpeed(); speed > 0 {
 		attrs = append(attrs, "mbit", speed)
@@ -55,7 +55,7 @@ func (p *appliancePort) upAttrs() []any {
 }
 
 // lookCloser logs what is wrong with a link that is up, when that changes.
-func (p *appliancePort) lookCloser() {
+func (p *Port) lookCloser() {
 	was := p.link.impaired
 	p.link.impaired = p.device.impaired()
 	switch {
@@ -65,13 +65,4 @@ func (p *appliancePort) lookCloser() {
 	default:
 		slog.Error("port: the link is up, but impaired", "port", p.name, "reason", p.link.impaired)
 	}
-}
-
-// lookAtLinks asks all devices.
-func (a *Appliance) lookAtLinks() {
-	for _, p := range a.ports {
-		p.look()
-		p.lookCloser()
-	}
-	a.tellBeside()
 }
