@@ -3,6 +3,7 @@
 package conf
 
 import (
+	"net/netip"
 	"strconv"
 
 	"intsink/conf/schema"
@@ -11,8 +12,9 @@ import (
 // IOAM says which IOAM of RFC 9197 is taken out of IPv6.
 type IOAM struct {
 	Namespace    []uint16
-	Clock        IOAMClock // "posix" | "ptp" | "ntp": what nodes' fractions of seconds are
-	FlowSequence bool      // the numbers of edge-to-edge options count the packets of each flow
+	Clock        IOAMClock    // "posix" | "ptp" | "ntp": what nodes' fractions of seconds are
+	Decapsulate  []netip.Addr // destinations of tunnels with IOAM that end here
+	FlowSequence bool         // the numbers of edge-to-edge options count the packets of each flow
 }
 
 // IOAMClock is int.ioam.clock: how nodes write times (RFC 9197, section 5).
@@ -28,6 +30,7 @@ const (
 func visitIOAM(v schema.Visitor, c *IOAM) {
 	v.Required("namespace", ioamNamespaces(&c.Namespace))
 	v.Attr("clock", schema.Choice(&c.Clock, POSIXClock, TruncatedPTPClock, NTPClock))
+	v.Attr("decapsulate", tunnelEnds(&c.Decapsulate))
 	v.Attr("flow_sequence", schema.Boolean(&c.FlowSequence))
 }
 
@@ -45,6 +48,24 @@ func ioamNamespaces(p *[]uint16) schema.Value {
 				return 0, x.Fail("accepted are %s", accepted)
 			}
 			return uint16(n), true
+		}),
+	}
+}
+
+func tunnelEnds(p *[]netip.Addr) schema.Value {
+	const accepted = "IPv6 addresses, which tunnels with IOAM are sent to"
+	return &schema.List[netip.Addr]{
+		Into: p, Single: true, Once: true, Accepted: accepted, Format: func(a netip.Addr) string { return strconv.Quote(a.String()) },
+		Parse: schema.One(func(x *schema.Expr) (netip.Addr, bool) {
+			s, ok := x.Text(accepted)
+			if !ok {
+				return netip.Addr{}, false
+			}
+			a, err := netip.ParseAddr(s)
+			if err != nil || !a.Is6() || a.Is4In6() || a.Zone() != "" || a.IsUnspecified() || a.IsMulticast() {
+				return netip.Addr{}, x.Fail("accepted are %s", accepted)
+			}
+			return a, true
 		}),
 	}
 }

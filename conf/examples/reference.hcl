@@ -81,6 +81,7 @@ int {
   # ioam {               # IOAM (RFC 9197) in IPv6, which Linux writes
   #   namespace     = 123     # or a list
   #   clock         = "posix" # posix | ptp | ntp: what nodes write as fractions of seconds
+  #   decapsulate   = ["2001:db8::1"] # tunnels with IOAM to these addresses end here; none: they stay
   #   flow_sequence = false   # edge-to-edge options number the packets of each flow
   # }
 

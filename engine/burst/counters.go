@@ -57,6 +57,8 @@ type Counters struct {
 	Flagged   [NumFlags]uint64          // INT packets from the network side with a flag that says that their stack lacks hops
 	Malformed [inthdr.NumReasons]uint64 // unsound, or sound with contents that contradict themselves
 
+	Decapsulated uint64 // to the host, out of a tunnel with IOAM that ends here; counted for each tunnel
+
 	Layoutless [byGNS + ifa.GNSByHop]uint64 // of those, IFA without a layout: in GNS 15 by LNS, then by GNS
 }
 
@@ -137,6 +139,9 @@ var Metrics = []metric.Of[Counters]{
 		for i, n := range c.Flagged {
 			to.Add(n, "flag", Flag(i))
 		}
+	}},
+	{Name: "intsink_ioam_decapsulated_total", Help: "tunnels with IOAM that ended here: their IPv6 header went with its IOAM, and the packet inside goes on (decapsulate)", Samples: func(c *Counters, to metric.Samples) {
+		to.Add(c.Decapsulated)
 	}},
 	{Name: "intsink_malformed_packets_total", Help: "packets marked as INT with something wrong, and those too deep to tell", Samples: func(c *Counters, to metric.Samples) {
 		for i, n := range c.Malformed {

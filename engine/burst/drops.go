@@ -35,7 +35,7 @@ var dropReasons = [NumDropReasons]struct {
 	DropDiscard:    {"int_discard", "the INT header asked for it (D flag); reported first", 0},
 	DropCopy:       {"int_copy", "a copy that an IFA initiator made of a packet (I = 0), and the configuration says copies = \"drop\", a packet with IFA 1.0, or a probe of IOAM (flag A); read and reported first", 0},
 	DropMalformed:  {"malformed", `marked as INT but unsound, or too deep to tell, and the configuration says malformed = "drop"`, 60},
-	DropCongested:  {"congested", "the GRE tunnel that its INT source made was marked by a queue (CE), and the packet inside cannot carry the mark (RFC 6040, section 4.2)", 51},
+	DropCongested:  {"congested", "the tunnel that goes with its INT (GRE that the source made, `decapsulate` of IOAM) was marked by a queue (CE), and the packet inside cannot carry the mark (RFC 6040, section 4.2)", 51},
 	DropMitigation: {"mitigation", "a rule of mitigation asked for it (`POST /api/v1/mitigations`), on a link with `mitigation = true`", 60},
 	DropLeak:       {"leak", `a host sent it with INT, and the configuration says leak = "drop"`, 60},
 	DropMark:       {"mark", `a host sent it without INT but with the mark of INT, and the configuration says leak_mark = "drop"`, 60},

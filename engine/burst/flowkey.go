@@ -13,7 +13,7 @@ import (
 // SetKey writes the key of the ORIGINAL packet: ports and protocol as they
 // will be when INT is gone.
 func SetKey(k *flows.Key, f []byte, l *packet.Layers, info *inthdr.Info) {
-	if info.Marking == inthdr.ByGRE && info.Inserted {
+	if info.Unwraps() {
 		insideKey(k, f, l, info)
 		return
 	}

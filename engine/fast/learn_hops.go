@@ -64,7 +64,7 @@ func (m *draft) number(p *Parsed) {
 // of headers behind it, and a device id is one of domain metadata: neither has a place here.
 func (m *draft) facts(p *Parsed) {
 	t, i, l := &m.t, p.Info, p.Layers
-	t.facts, t.inside = bit(i.DSInstruction == 0 && !(i.Marking == inthdr.ByGRE && i.Inserted)), bit(i.Depth > 0 || m.carried)
+	t.facts, t.inside = bit(i.DSInstruction == 0 && !i.Unwraps()), bit(i.Depth > 0 || m.carried)
 	outermost := l
 	if i.Depth > 0 {
 		outermost = &p.Outers[0]

@@ -124,7 +124,7 @@ func (m *draft) inner(l *packet.Layers, i *inthdr.Info, etherType uint16) *packe
 		m.need(int(in.L4) + 8)
 		m.t.specialAt = in.L4 + 2
 	}
-	if m.innerKeys && i.Depth == 0 && !(i.Marking == inthdr.ByGRE && i.Inserted) {
+	if m.innerKeys && i.Depth == 0 && !i.Unwraps() {
 		m.key(&in, in.Proto)
 		m.t.src, m.t.dst, m.t.portsMask, m.carried = in.L4, in.L4+2, bothPorts, true
 	}

@@ -69,7 +69,7 @@ func (f *Facts) Read(ws *Watches, p *Packet) {
 	if f.inside {
 		f.vlan, f.inner = p.Outers[0].VLAN, p.Key
 	}
-	inserted := info.Marking == inthdr.ByGRE && info.Inserted
+	inserted := info.Unwraps()
 	tunnels := ws.asks&(askVNI|askInner) != 0 || ws.innerKeys
 	if tunnels || inserted {
 		f.own.read(p.Frame, p.Layers, info)

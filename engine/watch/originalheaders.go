@@ -26,7 +26,7 @@ type originalHeaders struct {
 func (h *originalHeaders) read(f []byte, l *packet.Layers, info *inthdr.Info) {
 	*h = originalHeaders{proto: l.Proto, port: l.DstPort, at: int(info.End), end: int(l.End)}
 	switch {
-	case info.Marking == inthdr.ByGRE && info.Inserted:
+	case info.Unwraps():
 		h.at = 0
 		in := &h.layers
 		if packet.ParseInner(f, int(info.End), h.end, info.Next, in) == packet.OK {

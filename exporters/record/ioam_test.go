@@ -93,3 +93,31 @@ func TestIOAMPrivate(t *testing.T) {
 		}
 	}
 }
+
+// TestIOAMTunnel: the flow is what is inside of a tunnel that ends at the sink, however much of it a report shows.
+func TestIOAMTunnel(t *testing.T) {
+	const trace = `db010000000000000000000000000001 db030000000000000000000000000002 04050100 312a0000 007b2000 f0000000
+		3e000066 00150016 6b0a9fb8 000c60e4 3f000065 000b000c 6b0a9fb8 000c60d7`
+	packet := reporttest.Hex(t, `60000000 0050 00 3e`+trace+`45000020 0001 0000 40 11 66c8 0a000001 0a000002 0fa01389 000c0000 68656c6c`)
+	ends := ioam.Config{Namespaces: []uint16{123}, Ends: [][16]byte{[16]byte(packet[24:40])}}
+	d := NewDecoder(Options{INT: []inthdr.Config{{IOAM: &ends}}})
+	got, err := lines(t, d, reporttest.Hex(t, inReport(packet)))
+	const want, outer = `"source":"10.0.0.1","destination":"10.0.0.2","source_port":4000,"destination_port":5001,"protocol":17,"dscp":0`, `"source":"db01::1","destination":"db03::2"`
+	if err != nil || !strings.Contains(got[0], want) || !strings.Contains(got[0], outer) || !strings.Contains(got[0], `"outer"`) || strings.Contains(got[0], `"inner"`) || !strings.Contains(got[0], `"hop_count":2`) {
+		t.Errorf("%v\n%s", err, got)
+	}
+	stays := NewDecoder(Options{INT: []inthdr.Config{{IOAM: &ioam.Config{Namespaces: []uint16{123}}}}})
+	if got, err = lines(t, stays, reporttest.Hex(t, inReport(packet))); err != nil || !strings.Contains(got[0], `"inner"`) || strings.Contains(got[0], `"outer"`) {
+		t.Errorf("of a tunnel that stays: %v\n%s", err, got)
+	}
+	for n := 40; n < len(packet); n += 4 {
+		count, err := d.Records(reporttest.Hex(t, inReport(packet[:n])), &testOrigin, func(r *Record) {
+			if whole := n >= 40+48; len(r.Hops) == 2 != whole || r.Has(KnownPorts) != (n >= 40+48+24) {
+				t.Errorf("%d bytes: %d hops, known %b", n, len(r.Hops), r.Known)
+			}
+		})
+		if count != 1 || err != nil {
+			t.Errorf("%d bytes: %d records, %v", n, count, err)
+		}
+	}
+}

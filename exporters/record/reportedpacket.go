@@ -165,7 +165,7 @@ func (d *Decoder) original(n int) {
 		return
 	}
 	switch {
-	case i.Marking == inthdr.ByGRE && i.Inserted:
+	case i.Unwraps():
 		d.enclosed(n)
 	case i.NPT == 2:
 		r.Protocol = uint8(i.Orig)

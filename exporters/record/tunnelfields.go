@@ -49,15 +49,16 @@ func (d *Decoder) vni(at int, port uint16, n int) (t packet.Tunnel, ok bool) {
 // tunnel reads what the flow carries, if INT is gone and it is a tunnel.
 func (d *Decoder) tunnel(n int) {
 	l, i := &d.layers, &d.info
-	if i.Marking.Apart() {
+	switch {
+	case i.Unwraps():
+		return
+	case i.Marking.Apart():
 		d.tunnelOf(l.Proto, int(l.L4), int(l.Payload), l.DstPort, n)
 		return
 	}
 	switch i.Marking {
 	case inthdr.ByGRE:
-		if !i.Inserted {
-			d.inside(int(i.End), i.Next, n)
-		}
+		d.inside(int(i.End), i.Next, n)
 		return
 	case inthdr.ByVXLANGPE:
 		d.vni(int(l.Payload), packet.PortVXLAN, n) // the fields of both stand in the same places

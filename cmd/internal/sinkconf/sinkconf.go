@@ -49,6 +49,9 @@ func INT(c *conf.INT) inthdr.Config {
 	}
 	if x := c.IOAM; x != nil {
 		out.IOAM = &ioam.Config{Namespaces: x.Namespace, Clock: ioamClocks[x.Clock], FlowSequence: x.FlowSequence}
+		for _, a := range x.Decapsulate {
+			out.IOAM.Ends = append(out.IOAM.Ends, a.As16())
+		}
 	}
 	if m := c.Match; m != nil && len(m.VLAN)+len(m.Prefix) > 0 {
 		out.Only = &inthdr.Only{VLANs: m.VLAN, Prefixes: m.Prefix}

@@ -9,6 +9,7 @@ link "edge" {
     ioam {
       namespace = []
       clock     = "gps"
+      decapsulate = ["2001:db8::/64", "192.0.2.1", "::", "ff02::1", "2001:db8::1", "2001:DB8::1"]
     }
   }
 }

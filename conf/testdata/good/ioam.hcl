@@ -7,6 +7,7 @@ link "edge" {
     ioam {
       namespace     = [0, 123]
       clock         = "ptp"
+      decapsulate   = ["2001:DB8::1", "2001:db8:0::2"]
       flow_sequence = true
     }
   }

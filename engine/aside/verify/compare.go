@@ -30,7 +30,7 @@ func (a *Aside) begin(b *burst.Burst, j uint8) {
 		return
 	}
 	x := &a.all[a.n]
-	*x = picked{i: i, j: int(j), depth: int(h.Depth), was: checksum.None, hidden: h.NPT == 2 || h.Marking == inthdr.ByGRE && h.Inserted}
+	*x = picked{i: i, j: int(j), depth: int(h.Depth), was: checksum.None, hidden: h.NPT == 2 || h.Unwraps()}
 	for d := range x.depth + 1 {
 		l := &b.Layers[i]
 		if d < x.depth {

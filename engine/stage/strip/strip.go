@@ -55,10 +55,18 @@ func (s *Stage) stripParsed(b *burst.Burst, j uint8) {
 		b.Congested(int(j))
 		return
 	}
+	countTunnel(b, info)
 	f := b.Vec[i].Bytes()
 	b.Vec[i].Adj(strip.Strip(f, &b.Layers[i], info, &b.Outers[i]))
 	if b.Link.Locator.Encloses(f, &b.Layers[i], info) {
 		s.stripInside(b, j)
+	}
+}
+
+// countTunnel counts a tunnel with IOAM that goes.
+func countTunnel(b *burst.Burst, i *inthdr.Info) {
+	if i.Marking == inthdr.ByIOAM && i.Inserted {
+		b.Link.Counters.Decapsulated++
 	}
 }
 
@@ -143,6 +151,7 @@ func (s *Stage) stripInside(b *burst.Burst, j uint8) {
 			b.Congested(int(j))
 			return
 		}
+		countTunnel(b, info)
 		other = b.Link.Locator.LeavesOther(info)
 		m.Adj(strip.Strip(f, l, info, o))
 		if !b.Link.Locator.Encloses(f, l, info) {

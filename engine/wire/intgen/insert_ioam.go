@@ -19,6 +19,7 @@ type IOAM struct {
 	Active      bool   // A: a probe
 	Snapshot    []byte // of each node where the type has bit 22; whole words
 	HopLimit    uint8  // of the packet behind the newest node; 0: 62
+	Tunnel      bool   // in an IPv6 header of its own in front of the packet, from Source.OuterSrc to OuterDst
 	Edge        bool   // an edge-to-edge option, too, with a number of 32 bits, in destination options
 	Number      uint32 // that one
 	Raw         []byte // the trace behind its header, in place of the hops
@@ -52,6 +53,23 @@ func (x *IOAM) insert(frame []byte, hops []Hop) ([]byte, error) {
 	edge = binary.BigEndian.AppendUint16(edge, cmp.Or(x.Namespace, 123))
 	edge = binary.BigEndian.AppendUint32(append(edge, 0x40, 0), x.Number)
 	return insertOption(out, DestinationOptions, edge, false)
+}
+
+// tunnel returns frame with an IPv6 header in front of its IP packet (RFC 2473).
+func (s *Source) tunnel(frame []byte) ([]byte, error) {
+	p, err := find(frame)
+	if err != nil {
+		return nil, err
+	}
+	if !s.OuterSrc.Is6() || !s.OuterDst.Is6() || p.end-p.l3+40 > 65535 {
+		return nil, ErrFormat
+	}
+	ip := ipHeader{src: s.OuterSrc, dst: s.OuterDst, proto: 4}
+	if p.v6 {
+		ip.proto = 41
+	}
+	out := binary.BigEndian.AppendUint16(append([]byte(nil), frame[:p.l3-2]...), ip.etherType())
+	return append(ip.append(out, p.end-p.l3), frame[p.l3:]...), nil
 }
 
 // trace is the option.

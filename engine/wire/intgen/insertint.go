@@ -15,6 +15,12 @@ func (s *Source) Insert(frame []byte, hops []Hop) ([]byte, error) {
 	case ByIFA:
 		return s.IFA.insert(frame, hops)
 	case ByIOAM:
+		if s.IOAM.Tunnel {
+			var err error
+			if frame, err = s.tunnel(frame); err != nil {
+				return nil, err
+			}
+		}
 		return s.IOAM.insert(frame, hops)
 	}
 	max := 255 // 8 bits of Length, which before 2.0 counts the shim

@@ -2,14 +2,20 @@
 
 package intgen
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"net/netip"
+)
 
-// RandomIOAM makes an original IPv6 packet, whose options headers are padded as little as can be, an insertion of IOAM for it
-// that nearly always succeeds, and its hops.
+// RandomIOAM makes an original IPv6 packet, whose options headers are padded as little as can be, or any for a tunnel to
+// RandomEnd, an insertion of IOAM for it that nearly always succeeds, and its hops.
 func RandomIOAM(r *rand.Rand) (orig []byte, s *Source, hops []Hop) {
 	s = &Source{Marking: ByIOAM}
 	f := randomFlow(r, true)
-	for f.Src.Is4() {
+	if one(r, 5) {
+		s.tunnelOfRandom(r)
+	}
+	for f.Src.Is4() && !s.IOAM.Tunnel {
 		f.Src, f.Dst = randomAddrs(r)
 	}
 	f.IPOptions, f.Extensions = nil, nil
@@ -42,6 +48,17 @@ func RandomIOAM(r *rand.Rand) (orig []byte, s *Source, hops []Hop) {
 		hops, x.Free, x.Raw = nil, r.IntN(128), randomBytes(r, r.IntN(240))
 	}
 	return orig, s, hops
+}
+
+// RandomEnd is where the tunnels of RandomIOAM end.
+var RandomEnd = netip.MustParseAddr("2001:db8::e")
+
+// tunnelOfRandom has s put packets into a tunnel.
+func (s *Source) tunnelOfRandom(r *rand.Rand) {
+	s.IOAM.Tunnel, s.OuterDst = true, RandomEnd
+	for s.OuterSrc, _ = randomAddrs(r); s.OuterSrc.Is4(); {
+		s.OuterSrc, _ = randomAddrs(r)
+	}
 }
 
 // randomOptions are some that a sink knows nothing of, IOAM of another namespace among them, and as little padding as can be.

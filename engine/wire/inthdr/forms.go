@@ -10,6 +10,7 @@ func (s set) has(bit uint8) bool { return s>>bit&1 != 0 }
 
 const (
 	encloses set = 1<<ByGRE | 1<<ByVXLANGPE | 1<<ByGeneve | 1<<ByIFA | 1<<ByIOAM
+	unwraps  set = 1<<ByGRE | 1<<ByIOAM
 	apart    set = 1<<ByGeneve | 1<<ByIOAM
 	stamps64 set = 1<<Format2 | 1<<FormatGEANT | 1<<FormatIOAM
 	stamps32 set = 1 << Format1

@@ -33,7 +33,7 @@ type Edit uint8
 
 const (
 	KeepChecksum  Edit = 1 << iota // the checksum of the TCP or UDP header in front of INT stays as it is
-	SetECT1                        // the packet inside of the GRE tunnel that goes leaves with ECT(1)
+	SetECT1                        // the packet inside of the tunnel that goes leaves with ECT(1)
 	SetCE                          // with CE: congestion experienced
 	DropCongested                  // it cannot say that a queue marked the tunnel's header, and must be dropped
 )
@@ -49,7 +49,7 @@ type Info struct {
 	Reason   Reason
 	Common   bool // set by Locator.Classify: only such packets take the fast path; never with FIN or RST
 	Format   Format
-	Inserted bool  // G: the source made the tunnel (GRE), or made GPE of VXLAN
+	Inserted bool  // G: the source made the tunnel (GRE), or made GPE of VXLAN; IOAM: the tunnel ends here
 	Depth    uint8 // tunnels around the layers that INT is marked in
 	Edit     Edit  // what else changes, or does not
 
@@ -77,6 +77,9 @@ type Info struct {
 
 	Options uint64 // IOAM: those of the extension headers that go, bit 0 the first; padding is not counted
 }
+
+// Unwraps reports whether the tunnel that INT stands in goes with it: what is inside becomes the packet.
+func (i *Info) Unwraps() bool { return i.Inserted && unwraps.has(uint8(i.Marking)) }
 
 // Classify sets i.Common, i.QueueAt and i.TxAt.
 //

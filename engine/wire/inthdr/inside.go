@@ -66,8 +66,8 @@ func (p *Locator) LocateInside(b []byte, l *packet.Layers, i *Info, o *Outers) R
 			return NotINT
 		}
 		r := p.Locate(b, &at, i)
-		if r == Sound && i.Marking == ByGRE && i.Inserted { // a source makes no tunnel inside of one
-			r = unsound(i, ReasonTunnel)
+		if r == Sound && i.Unwraps() { // a source makes no tunnel inside of one
+			r = p.noTunnelInside(i)
 		}
 		if r != NotINT && !(r == Unsound && i.Marking == ByDSCP && p.Tunnel(b, &at)) {
 			*l, i.Depth = at, uint8(depth+1)
@@ -79,6 +79,14 @@ func (p *Locator) LocateInside(b []byte, l *packet.Layers, i *Info, o *Outers) R
 		return unsound(i, ReasonTooDeep)
 	}
 	return NotINT
+}
+
+// noTunnelInside makes INT unsound whose tunnel should go although it is inside of another one, whose headers name it.
+func (p *Locator) noTunnelInside(i *Info) Result {
+	if i.Marking == ByIOAM {
+		return unsound(i, ReasonIOAMTunnel)
+	}
+	return unsound(i, ReasonTunnel)
 }
 
 // Encloses reports whether l, the layers that i was found in, are a tunnel once INT is removed:
@@ -109,7 +117,7 @@ func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
 
 // LeavesOther reports whether the outermost layers of a packet that had i may be marked as INT again, not only those inside.
 func (p *Locator) LeavesOther(i *Info) bool {
-	return i.Marking == ByGRE && i.Inserted && !p.outer || i.Marking >= ByIFA || i.NPT == 2 && p.ifa != nil && p.ifa.Takes(uint8(i.Orig))
+	return i.Unwraps() && !p.outer || i.Marking >= ByIFA || i.NPT == 2 && p.ifa != nil && p.ifa.Takes(uint8(i.Orig))
 }
 
 // Tunnel reports whether there is a packet inside of the one that l describes.

@@ -167,7 +167,7 @@ const (
 	ce     = 3
 )
 
-// decapsulate says what the ECN field of the packet inside of a GRE tunnel becomes
+// decapsulate says what the ECN field of the packet inside of a tunnel becomes
 // when the tunnel, whose IP header l describes, is taken off (RFC 6040, section 4.2, figure 4):
 // a mark that a queue on the way made must not get lost.
 func (i *Info) decapsulate(b []byte, l *packet.Layers) Result {

@@ -42,7 +42,39 @@ func (p *Locator) locateIOAM(b []byte, l *packet.Layers, i *Info) Result {
 	if i.Hops == 0 {
 		i.Stack, i.StackLen = f.Option, 0
 	}
+	if !f.Routed && p.ioam.EndsAt(b[l.L3:]) {
+		return p.endTunnel(b, l, i)
+	}
 	return Sound
+}
+
+// endTunnel has the IPv6 header with its extension headers go where they are those of a tunnel (RFC 2473; RFC 9486, section 5).
+func (p *Locator) endTunnel(b []byte, l *packet.Layers, i *Info) Result {
+	switch l.Proto {
+	case packet.ProtoIPv4:
+		i.Next = packet.EtherTypeIPv4
+	case packet.ProtoIPv6:
+		i.Next = packet.EtherTypeIPv6
+	default:
+		return Sound // a packet to the node itself
+	}
+	i.Inserted = true
+	i.Start, i.End, i.Removed = l.L3, l.L4, l.L4-l.L3
+	if p.cut || p.readOnly || l.Fragment != packet.NotFragment {
+		return Sound
+	}
+	var in packet.Layers
+	switch packet.ParseInner(b, int(l.L4), int(l.End), i.Next, &in) {
+	case packet.OK:
+	case packet.NeedMore:
+		return NeedMore
+	default:
+		return unsound(i, ReasonIOAMTunnel)
+	}
+	if i.Next != l.EtherType && packet.EtherTypeAt(l)+2 != int(l.L3) { // MPLS labels stand for IPv6
+		return unsound(i, ReasonIOAMTunnel)
+	}
+	return i.decapsulate(b, l)
 }
 
 // IOAMNodes returns the nodes of the first trace in the packet that b begins; none, where the trace goes beyond b.

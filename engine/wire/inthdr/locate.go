@@ -33,7 +33,7 @@ func (p *Locator) locateFragment(b []byte, l *packet.Layers, i *Info) Result {
 		return NotINT
 	}
 	r := p.locate(b, l, i)
-	if r == Sound && (!p.fragments || i.Marking == ByGRE && i.Inserted && !p.readOnly) { // later fragments would keep the header that INT's tunnel has
+	if r == Sound && (!p.fragments || i.Unwraps() && !p.readOnly) { // later fragments would keep the header that INT's tunnel has
 		return unsound(i, ReasonFragment)
 	}
 	return r

@@ -34,6 +34,7 @@ const (
 	ReasonIOAMRemaining
 	ReasonIOAMSnapshot
 	ReasonIOAMEdge
+	ReasonIOAMTunnel
 	NumReasons
 )
 
@@ -50,7 +51,7 @@ var reasons = [NumReasons]struct{ label, doc string }{
 	ReasonStack:             {"stack", "the stack is not a whole number of hops (IOAM: what nodes wrote is not); INT removed, contents ignored"},
 	ReasonUnknownDomain:     {"unknown_domain", "instructions of a domain that is not configured, or that its configuration does not describe, so that the stack cannot be divided; INT removed, contents ignored"},
 	ReasonTunnel:            {"tunnel", "the tunnel header that carries INT is one that cannot be rewritten: GRE routing, a next protocol that is no EtherType (below 0x0600, or 0xffff), a version or lengths that do not add up; not taken as INT"},
-	ReasonFragment:          {"fragment", "the first fragment of a packet with INT, where the configuration does not say fragments = \"strip\", in a GRE tunnel that the source made and that the later fragments keep, or with IOAM behind the fragment header; not taken as INT"},
+	ReasonFragment:          {"fragment", "the first fragment of a packet with INT, where the configuration does not say fragments = \"strip\", in a tunnel that goes with its INT and that the later fragments keep (GRE that the source made, `decapsulate` of IOAM), or with IOAM behind the fragment header; not taken as INT"},
 	ReasonInstructions:      {"instructions", "Instruction Count of the June 2016 format does not agree with the bitmap; INT removed, contents ignored"},
 	ReasonOriginal:          {"original", "NPT 2: the packet that would be left is none: its UDP length or TCP data offset does not fit what is there; not taken as INT. See `shim_length`"},
 	ReasonPlace:             {"ifa_place", "IFA: nothing says where the metadata header stands: the next header is none of TCP, UDP, GRE, ICMP and ICMPv6, such as IFA again, or is not sound itself, or tail stamps (TS) come with a checksum (C) or in parts (MF); not taken as IFA"},
@@ -63,6 +64,7 @@ var reasons = [NumReasons]struct{ label, doc string }{
 	ReasonIOAMRemaining:     {"ioam_remaining", "IOAM: the remaining length goes beyond the option; IOAM removed, contents ignored"},
 	ReasonIOAMSnapshot:      {"ioam_snapshot", "IOAM: the opaque snapshot of a node goes beyond the option; IOAM removed, contents ignored"},
 	ReasonIOAMEdge:          {"ioam_edge_to_edge", "IOAM: an edge-to-edge option is shorter than its type says; IOAM removed, contents ignored"},
+	ReasonIOAMTunnel:        {"ioam_tunnel", "IOAM: a tunnel that `decapsulate` ends holds no whole IP packet of the version that its header names, or IPv4 behind MPLS labels, or it is inside of another tunnel; not taken as IOAM"},
 	ReasonTooDeep:           {"too_deep", "more headers than the sink looks behind: over 8 VLAN tags, 8 MPLS labels, 15 IPv6 extension headers or 3 tunnels; whether INT stands there is not known. With INT in each of them, that of the outer ones is removed"},
 }
 

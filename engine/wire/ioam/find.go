@@ -68,9 +68,10 @@ const (
 // Config says whose IOAM is taken, and how its times are read.
 type Config struct {
 	Namespaces   []uint16
-	Any          bool  // of every namespace
-	Clock        Clock // counts the fraction of a second
-	FlowSequence bool  // the numbers of edge-to-edge options count the packets of a flow: of others nothing is told
+	Any          bool       // of every namespace
+	Clock        Clock      // counts the fraction of a second
+	Ends         [][16]byte // destinations of tunnels that end here
+	FlowSequence bool       // the numbers of edge-to-edge options count the packets of a flow: of others nothing is told
 }
 
 // takes reports whether an option, which x begins with, is IOAM of a configured namespace.
@@ -79,6 +80,11 @@ func (c *Config) takes(x []byte) bool {
 		return false
 	}
 	return c.Any || slices.Contains(c.Namespaces, NamespaceOf(x))
+}
+
+// EndsAt reports whether tunnels to the destination of the IPv6 header h end here.
+func (c *Config) EndsAt(h []byte) bool {
+	return len(c.Ends) > 0 && slices.Contains(c.Ends, [16]byte(h[24:ipv6Len]))
 }
 
 // NamespaceOf is that of an option of IOAM, which x begins with.
@@ -92,6 +98,7 @@ type Found struct {
 	Option     uint16 // the first trace, else the first option that goes
 	Number     uint16 // where the sequence number of edge to edge stands
 	NumberLen  uint8  // 0: there is none
+	Routed     bool   // the destination is one on the way: segments are left
 	Trace      Trace  // the first; of the others nothing is read
 }
 
@@ -128,6 +135,8 @@ func (c *Config) Find(b []byte, l *packet.Layers, f *Found) Problem {
 			if s.refused == OK {
 				s.refused = Authenticated
 			}
+		case routing:
+			s.Routed = s.Routed || b[at+3] != 0
 		case fragment:
 			fragmented = l.Fragment != packet.NotFragment
 		}

@@ -161,7 +161,7 @@ func (q *Quoter) without(quoted []byte, outer *packet.Layers) ([]byte, Result) {
 			if q.info.NPT == 1 && q.info.Orig == q.layers.DstPort && len(f) < int(q.layers.End) {
 				return nil, Short // another shim may follow
 			}
-			gone := q.info.Marking == inthdr.ByGRE && q.info.Inserted
+			gone := q.info.Unwraps()
 			if gone && (q.info.Depth > 0 || q.info.Start == 0 || [2]byte{byte(q.info.Next >> 8), byte(q.info.Next)} != etherType) {
 				return nil, Left
 			}

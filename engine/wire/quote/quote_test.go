@@ -25,7 +25,7 @@ func quoter(m intgen.Marking, before bool) *quote.Quoter {
 		intgen.ByGRE: {GREProtocol: &gre}, intgen.ByVXLANGPE: {VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82}},
 		intgen.ByGeneve: {Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}},
 		intgen.ByIFA:    {IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}},
-		intgen.ByIOAM:   {IOAM: &ioam.Config{Namespaces: []uint16{123}}},
+		intgen.ByIOAM:   {IOAM: &ioam.Config{Namespaces: []uint16{123}, Ends: [][16]byte{intgen.RandomEnd.As16()}}},
 	}[m]
 	c.Version2, c.BeforeOptions, c.Cut = true, before, true
 	return &quote.Quoter{Locator: inthdr.NewLocator(c)}
@@ -214,7 +214,7 @@ func TestRestoreUndoesIOAM(t *testing.T) {
 		orig, s, hops := intgen.RandomIOAM(r)
 		marked, err := s.Insert(orig, hops)
 		var was, is packet.Layers
-		if err != nil || packet.Parse(orig, len(orig), &was) != packet.OK || packet.Parse(marked, len(marked), &is) != packet.OK {
+		if err != nil || packet.Parse(orig, len(orig), &was) != packet.OK || was.IPVersion != 6 || packet.Parse(marked, len(marked), &is) != packet.OK {
 			continue
 		}
 		sent, seen := orig[was.L3:was.End], marked[is.L3:is.End]

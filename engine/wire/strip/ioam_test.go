@@ -16,7 +16,7 @@ import (
 )
 
 func ioamLocator() *inthdr.Locator {
-	return inthdr.NewLocator(inthdr.Config{IOAM: &ioam.Config{Namespaces: []uint16{7, 123}, FlowSequence: true}})
+	return inthdr.NewLocator(inthdr.Config{IOAM: &ioam.Config{Namespaces: []uint16{7, 123}, FlowSequence: true, Ends: [][16]byte{intgen.RandomEnd.As16()}}})
 }
 
 // TestStripUndoesIOAM: strip(insert(p)) == p for random packets, with options that stay in front of IOAM and behind it, in one
@@ -35,6 +35,9 @@ func TestStripUndoesIOAM(t *testing.T) {
 			orig, marked = tunnelled(r, s, orig, marked)
 		}
 		got, i := stripped(t, p, marked, r.IntN(40))
+		if i.Inserted != s.IOAM.Tunnel {
+			t.Fatalf("case %d: tunnel %v, want %v: %x", n, i.Inserted, s.IOAM.Tunnel, marked)
+		}
 		if got == nil || !bytes.Equal(got, orig) {
 			t.Fatalf("case %d, %+v, %d hops, reason %v:\noriginal  %x\nwith IOAM %x\nstripped  %x", n, s.IOAM, len(hops), i.Reason, orig, marked, got)
 		}
@@ -49,13 +52,13 @@ func TestStripUndoesIOAM(t *testing.T) {
 		if number, bits := p.Sequence(marked, &i); x.Edge && (bits != 32 || number != uint64(x.Number)) {
 			t.Fatalf("case %d: number %d of %d bits, want %d", n, number, bits, x.Number)
 		}
-		for kind, is := range map[string]bool{"edge": x.Edge, "front": x.Front, "destination": x.Destination, "snapshot": x.Snapshot != nil} {
+		for kind, is := range map[string]bool{"edge": x.Edge, "front": x.Front, "destination": x.Destination, "snapshot": x.Snapshot != nil, "tunnel": x.Tunnel} {
 			if is {
 				kinds[kind]++
 			}
 		}
 	}
-	for _, k := range []string{"raw", "edge", "front", "destination", "snapshot"} {
+	for _, k := range []string{"raw", "edge", "front", "destination", "snapshot", "tunnel"} {
 		if kinds[k] < inserted/50 {
 			t.Errorf("only %d of %d packets with %s", kinds[k], inserted, k)
 		}

@@ -112,7 +112,7 @@ func oldLocators(s *intgen.Source) *inthdr.Locator {
 // tunnelled puts a packet as it was and as it is with INT into the same tunnel. A
 // source puts no tunnel of its own into one.
 func tunnelled(r *rand.Rand, s *intgen.Source, orig, marked []byte) (a, b []byte) {
-	if s.Marking == intgen.ByGRE && s.GREInserted {
+	if s.Marking == intgen.ByGRE && s.GREInserted || s.IOAM.Tunnel {
 		return orig, marked
 	}
 	tunnel := intgen.RandomTunnel(r)

@@ -15,7 +15,7 @@ import (
 // packet.Parse and a Locate or LocateInside that returned Sound left for these
 // bytes; the headers up to i.End must be in b. The frame then starts head bytes
 // further on: the caller drops them (Mbuf.Adj). Nothing outside b[:i.End] is
-// touched, but for the ECN field of the packet inside of a GRE tunnel that goes.
+// touched, but for the ECN field of the packet inside of a tunnel that goes.
 func Strip(b []byte, l *packet.Layers, i *inthdr.Info, o *inthdr.Outers) (head int) {
 	if i.Depth == 0 {
 		return stripLayers(b, l, i)

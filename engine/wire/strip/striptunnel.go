@@ -1,4 +1,4 @@
-// Removes INT from GRE, VXLAN-GPE and Geneve, and a GRE tunnel that the source made; lengths
+// Removes INT from GRE, VXLAN-GPE and Geneve, and a tunnel that goes with it; lengths
 // and checksums of outer headers; ECN (RFC 6040).
 
 package strip
@@ -86,8 +86,8 @@ func shortenIP(h []byte, l *packet.Layers, n int) {
 
 // stripTunnel removes INT that a tunnel header carries: VXLAN-GPE, Geneve, GRE.
 func stripTunnel(b []byte, l *packet.Layers, i *inthdr.Info) int {
-	if i.Marking == inthdr.ByGRE && i.Inserted {
-		return stripWithGRE(b, l, i)
+	if i.Unwraps() {
+		return stripWithTunnel(b, l, i)
 	}
 	start, end, n := int(i.Start), int(i.End), int(i.Removed)
 	before := cover(b[:end], l)
@@ -146,10 +146,10 @@ func packOptions(o []byte, n int) {
 	copy(o[n:], kept[:at])
 }
 
-// stripWithGRE removes the GRE tunnel that a source made, and the IP header in
+// stripWithTunnel removes the GRE tunnel that a source made, and the IP header in
 // front of it: what is inside becomes the packet, with the frame's Ethernet header
 // or its own.
-func stripWithGRE(b []byte, l *packet.Layers, i *inthdr.Info) int {
+func stripWithTunnel(b []byte, l *packet.Layers, i *inthdr.Info) int {
 	n, end := int(i.Removed), int(i.End)
 	if i.Edit&(inthdr.SetECT1|inthdr.SetCE) != 0 {
 		markInside(b, l, i)
@@ -171,7 +171,7 @@ const (
 	ce   = 3
 )
 
-// markInside gives the packet inside of the GRE tunnel that goes the ECN field that
+// markInside gives the packet inside of the tunnel that goes the ECN field that
 // RFC 6040, section 4.2 wants.
 func markInside(b []byte, l *packet.Layers, i *inthdr.Info) {
 	var in packet.Layers

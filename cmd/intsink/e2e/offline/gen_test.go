@@ -11,16 +11,17 @@ import (
 
 // Markings as the int block of a configuration has them.
 const (
-	byPort   = `udp_port = 5000`
-	byDSCP   = `dscp = { value = 23, mask = 63 }`
-	byProbe  = `probe_marker = "0x0102030405060708"`
-	byGRE    = `gre_protocol = 34998`
-	byGPE    = `vxlan_gpe = { port = 4790, next_protocol = 130 }`
-	byGeneve = `geneve = { port = 6081, option_class = 259 }`
-	byIFA    = "ifa {\n    protocol = 253\n    copies = \"strip\"\n  }"
-	byIOAM   = "ioam {\n    namespace = 123\n  }"
-	version1 = "\n  versions = [\"1\"]"
-	version0 = "\n  versions = [\"0\"]"
+	byPort     = `udp_port = 5000`
+	byDSCP     = `dscp = { value = 23, mask = 63 }`
+	byProbe    = `probe_marker = "0x0102030405060708"`
+	byGRE      = `gre_protocol = 34998`
+	byGPE      = `vxlan_gpe = { port = 4790, next_protocol = 130 }`
+	byGeneve   = `geneve = { port = 6081, option_class = 259 }`
+	byIFA      = "ifa {\n    protocol = 253\n    copies = \"strip\"\n  }"
+	byIOAM     = "ioam {\n    namespace = 123\n  }"
+	tunnelIOAM = "ioam {\n    namespace = 123\n    decapsulate = \"2001:db8:ffff:1::1\"\n  }"
+	version1   = "\n  versions = [\"1\"]"
+	version0   = "\n  versions = [\"0\"]"
 )
 
 var gens = []struct{ flags, marking, kind string }{
@@ -77,6 +78,8 @@ var gens = []struct{ flags, marking, kind string }{
 	{"--encap ifa-copy", byIFA, "ifa"},
 	{"--encap ioam --ipv6 --hops 12", byIOAM, "ioam"},
 	{"--encap ioam --ipv6 --proto tcp --tunnel vxlan --timestamps", byIOAM, "ioam"},
+	{"--encap ioam-tunnel", tunnelIOAM, "ioam"},
+	{"--encap ioam-tunnel --ipv6 --proto tcp --vlan 7", tunnelIOAM, "ioam"},
 	{"--encap geneve --then-destination --ipv6", byGeneve, "md"},
 	{"--encap geneve --type mx", byGeneve, "mx"},
 	{"--encap geneve --type destination", byGeneve, "destination"},
@@ -143,7 +146,7 @@ func TestPlainPacketsOfTunnels(t *testing.T) {
 // TestFlagsThatContradict: usage errors, one line each, that say what to do.
 func TestFlagsThatContradict(t *testing.T) {
 	for flags, want := range map[string]string{
-		"--encap mpls": `udp, udp-new, dscp, probe, gre, gre-inserted, vxlan-gpe, vxlan, geneve, ifa, ifa-copy or ioam`,
+		"--encap mpls": `udp, udp-new, dscp, probe, gre, gre-inserted, vxlan-gpe, vxlan, geneve, ifa, ifa-copy, ioam or ioam-tunnel`,
 		"--encap ioam": `needs --ipv6`,
 		"--encap ioam --ipv6 --hops 11 --timestamps": `0 to 10`,
 		"--type mdx":                               `md, mx or destination`,

@@ -216,6 +216,9 @@ func markings(c *conf.INT) []string {
 		for _, n := range x.Namespace {
 			add("IOAM of namespace %d in IPv6", n)
 		}
+		for _, a := range x.Decapsulate {
+			add("tunnels with IOAM to %s end here", a)
+		}
 	}
 	if c.Match != nil {
 		for _, r := range c.Match.VLAN {

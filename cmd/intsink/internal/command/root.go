@@ -66,7 +66,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 	root.AddCommand(cli.NewManCommand(root))
 	cli.Complete(root, map[string][]string{
 		"sort":  {"packets", "bytes", "last_seen", "latency", "hop_latency", "lost"},
-		"encap": {"udp", "udp-new", "dscp", "probe", "gre", "gre-inserted", "vxlan-gpe", "vxlan", "geneve", "ifa", "ifa-copy", "ioam"},
+		"encap": {"udp", "udp-new", "dscp", "probe", "gre", "gre-inserted", "vxlan-gpe", "vxlan", "geneve", "ifa", "ifa-copy", "ioam", "ioam-tunnel"},
 		"proto": {"udp", "tcp"},
 		"type":  {"md", "mx", "destination"},
 	})

@@ -73,6 +73,10 @@ var Encapsulations = []Encapsulation{
 		Name: "ioam", Help: "no INT, but IOAM of namespace 123 in hop-by-hop options, a pre-allocated trace; with --ipv6; up to 10 hops with --timestamps",
 		marking: intgen.ByIOAM, formats: []string{"2"}, inTunnel: true,
 	},
+	{
+		Name: "ioam-tunnel", Help: "the same in a new IPv6 header around the IP packet, to 2001:db8:ffff:1::1; without --ipv6, too",
+		marking: intgen.ByIOAM, inserted: true, formats: []string{"2"},
+	},
 }
 
 // maxGeneveHops of 20 bytes and the INT-MD header fit the 124 bytes of an option, or
@@ -177,7 +181,7 @@ func (f *Flags) checkINT() error {
 // checkIOAM: extension headers are those of IPv6, and an option has 255 bytes at most.
 func (f *Flags) checkIOAM(e *Encapsulation) error {
 	switch {
-	case !f.ipv6:
+	case !f.ipv6 && !e.inserted:
 		return errors.New("--encap ioam needs --ipv6: IOAM stands in its extension headers")
 	case f.timestamps && f.hops > maxStampedIOAMHops:
 		return fmt.Errorf("--hops %d with --encap ioam --timestamps: must be 0 to %d, an option holds no more", f.hops, maxStampedIOAMHops)
@@ -244,6 +248,7 @@ func (f *Flags) source() (*intgen.Source, error) {
 		s.IOAM.Type = stampedIOAMType
 	}
 	s.IFA.Copy = e.marking == intgen.ByIFA && e.inserted
-	s.OuterSrc, s.OuterDst = tunnelAddrs(0, f.ipv6)
+	s.IOAM.Tunnel = e.marking == intgen.ByIOAM && e.inserted
+	s.OuterSrc, s.OuterDst = tunnelAddrs(0, f.ipv6 || s.IOAM.Tunnel)
 	return s, nil
 }

@@ -5,7 +5,10 @@ package simulate
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
+	"strconv"
+	"strings"
 
 	"intsink/cmd/internal/cli"
 	"intsink/conf"
@@ -19,9 +22,13 @@ import (
 type IOAMSeen struct {
 	Namespace uint16         `json:"namespace"`
 	Packets   int            `json:"packets"`
-	Probes    int            `json:"probes"` // of these, with flag A
-	Clock     conf.IOAMClock `json:"clock"`  // that all times of nodes are possible by; "" where nodes tell none
+	Probes    int            `json:"probes"`            // of these, with flag A
+	Tunnels   []netip.Addr   `json:"tunnels,omitempty"` // where packets go that are tunnels
+	Clock     conf.IOAMClock `json:"clock"`             // that all times of nodes are possible by; "" where nodes tell none
 }
+
+// mostTunnels are told of a namespace.
+const mostTunnels = 8
 
 // mostNamespaces are looked at; a packet has no more of them either.
 const mostNamespaces = 16
@@ -67,7 +74,7 @@ func (a *ioamTries) packet(frame []byte, l packet.Layers) {
 		if t == nil || t.locator.Find(frame, &l, &i, &o) != inthdr.Sound {
 			return
 		}
-		t.count(frame, &i)
+		t.count(frame, &l, &i)
 		a.room = append(a.room[:0], frame...)
 		frame = a.room[strip.Strip(a.room, &l, &i, &o):]
 		if packet.Parse(frame, len(frame), &l) != packet.OK {
@@ -88,12 +95,18 @@ func (a *ioamTries) of(namespace uint16) *ioamTry {
 }
 
 // count adds a packet with sound options, and the times of its nodes.
-func (t *ioamTry) count(frame []byte, i *inthdr.Info) {
+func (t *ioamTry) count(frame []byte, l *packet.Layers, i *inthdr.Info) {
 	if t.seen++; i.Reason != inthdr.ReasonNone {
 		return
 	}
 	if t.Packets++; i.Copy {
 		t.Probes++
+	}
+	if l.Proto == packet.ProtoIPv4 || l.Proto == packet.ProtoIPv6 {
+		_, to := inthdr.Addresses(frame, l)
+		if a, _ := to.Of(); len(t.Tunnels) < mostTunnels && !slices.Contains(t.Tunnels, a) {
+			t.Tunnels = append(t.Tunnels, a)
+		}
 	}
 	if i.Hops == 0 {
 		return
@@ -140,7 +153,20 @@ func (s *IOAMSeen) block() string {
 	if s.Clock != "" && s.Clock != conf.POSIXClock {
 		clock = fmt.Sprintf("\n      clock     = %q", s.Clock)
 	}
-	return fmt.Sprintf("int {\n    ioam {\n      namespace = %d%s\n    }\n  } # %s", s.Namespace, clock, s.counts())
+	tunnels := ""
+	if len(s.Tunnels) > 0 {
+		tunnels = fmt.Sprintf("\n      # decapsulate = [%s] # if hosts do not end these tunnels", quoted(s.Tunnels))
+	}
+	return fmt.Sprintf("int {\n    ioam {\n      namespace = %d%s%s\n    }\n  } # %s", s.Namespace, clock, tunnels, s.counts())
+}
+
+// quoted is a list of addresses, as a configuration has it.
+func quoted(all []netip.Addr) string {
+	var text []string
+	for _, a := range all {
+		text = append(text, strconv.Quote(a.String()))
+	}
+	return strings.Join(text, ", ")
 }
 
 // Under is a line about such packets, and about what the configuration makes of them.
@@ -152,5 +178,13 @@ func (s *IOAMSeen) Under(c *conf.IOAM) string {
 	case s.Clock != "" && s.Clock != c.Clock:
 		line += fmt.Sprintf("; its times are those of clock = %q, and the block ioam says %q", s.Clock, c.Clock)
 	}
+	if ends := s.left(c); c != nil && len(ends) > 0 {
+		line += fmt.Sprintf("; tunnels to %s stay, which hosts have to end (else: decapsulate)", quoted(ends))
+	}
 	return line
+}
+
+// left are the ends of tunnels that the configuration does not name.
+func (s *IOAMSeen) left(c *conf.IOAM) []netip.Addr {
+	return slices.DeleteFunc(slices.Clone(s.Tunnels), func(a netip.Addr) bool { return c != nil && slices.Contains(c.Decapsulate, a) })
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -174,6 +175,36 @@ func TestUnmarkedIOAM(t *testing.T) {
 		lines := []string{"int {\n    ioam {\n      namespace = 7" + clock + "\n    }\n  } # 50 packets, of which 10 are probes", "int {\n    ioam {\n      namespace = 9\n    }\n  } # 25 packets"}
 		if diff := cmp.Diff(lines, u.Lines()); diff != "" {
 			t.Error(diff)
+		}
+	}
+}
+
+// TestUnmarkedTunnelsOfIOAM: where they go is told, and what the configuration leaves of them.
+func TestUnmarkedTunnelsOfIOAM(t *testing.T) {
+	u := NewUnmarked()
+	end := netip.MustParseAddr("2001:db8::e")
+	for n := range 50 {
+		s := intgen.Source{Marking: intgen.ByIOAM, IOAM: intgen.IOAM{Namespace: 7, Type: 0x800000, Tunnel: true}, OuterSrc: end, OuterDst: end}
+		frame, err := s.Insert(intgen.NthFlow(n, n%3 == 0, n%2 == 0).Frame(200, uint32(n)), []intgen.Hop{{NodeID: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.Packet(frame)
+	}
+	all := u.IOAM()
+	if diff := cmp.Diff([]IOAMSeen{{Namespace: 7, Packets: 50, Tunnels: []netip.Addr{end}}}, all, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
+		t.Fatal(diff)
+	}
+	const want = "int {\n    ioam {\n      namespace = 7\n      # decapsulate = [\"2001:db8::e\"] # if hosts do not end these tunnels\n    }\n  } # 50 packets"
+	if got := u.Lines(); len(got) != 1 || got[0] != want {
+		t.Errorf("%q", got)
+	}
+	for want, c := range map[string]*conf.IOAM{
+		`; tunnels to "2001:db8::e" stay, which hosts have to end (else: decapsulate)`: {Namespace: []uint16{7}, Clock: conf.POSIXClock},
+		"": {Namespace: []uint16{7}, Clock: conf.POSIXClock, Decapsulate: []netip.Addr{end}},
+	} {
+		if got := all[0].Under(c); got != "IOAM of namespace 7: 50 packets"+want {
+			t.Errorf("%q", got)
 		}
 	}
 }
