@@ -21,7 +21,7 @@ COLLECTORS_PGO := $(if $(filter off,$(PGO)),off,$(abspath $(COLLECTORS_PROFILE))
 UBSAN := -fsanitize=undefined -fno-sanitize-recover=undefined -fno-sanitize=alignment
 THROUGHPUT := PYTHONPATH=bin/bench/python PYTHONDONTWRITEBYTECODE=1 bench/throughput.py
 
-.PHONY: help bench-collect faults-collect deps deps-engines build deb sbom install demo playground playground-full test check test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads restarts soak hostile property fuzz fuzz-fast lint schema fresh test-trixie test-vm clean demo-collect
+.PHONY: help bench-collect bench-store faults-collect deps deps-engines build deb sbom install demo playground playground-full test check test-engines bench bench-all bench-check bench-latency bench-throughput bench-results bench-tools pgo bce reloads restarts soak hostile property fuzz fuzz-fast lint schema fresh test-trixie test-vm clean demo-collect
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,6 +94,10 @@ bench-collect: deps ## CPU time of collect for a record, from a socket to a brok
 	$(MAKE) build
 	$(GO) build -o bin/bench/collect ./bench/cmd/collect
 	bin/bench/collect -rounds $(or $(ROUNDS),1) $(if $(GOFLOW2),-goflow2 $(GOFLOW2)) 2>/dev/null
+
+bench-store: deps deps-engines ## CPU time of ClickHouse for a row: insert, views, merges (ROUNDS=3, STORE="--schemas before.sql,deploy/collect/clickhouse.sql" in turns)
+	$(GO) build -o bin/bench/store ./bench/cmd/store
+	bin/bench/store --rounds $(or $(ROUNDS),3) $(STORE)
 
 faults-collect: deps deps-engines ## ten million reports into Kafka and ClickHouse while all of it fails: 20 minutes, as root (REPORTS=10000000)
 	INTSINK_SUMS=1-20 $(GO) test -count=1 -v -tags engines -timeout 1h -run TestSums ./cmd/internal/collect
