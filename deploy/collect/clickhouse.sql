@@ -12,7 +12,7 @@
 -- Questions are about a time, and often about a flow: in each ten minutes of int.reports, rows are in the order of flows, so that
 -- those of one lie together, and FINAL compares what is asked for and no more. What is made per minute is in the order of hours.
 -- What is too old goes in whole parts, without its neighbours being written anew. A block that comes in becomes a part of few
--- files: parts have a file for each value of a hop from 200 MiB on.
+-- files: parts have a file for each value of a hop from 100 MiB of values on, some 120,000 rows, and are merged value by value then.
 
 CREATE DATABASE IF NOT EXISTS int;
 
@@ -156,7 +156,9 @@ ENGINE = ReplacingMergeTree
 PARTITION BY toDate(time)
 ORDER BY (toStartOfTenMinutes(time), flow, id)
 TTL toDateTime(time) + INTERVAL 7 DAY
-SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 209715200;
+SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 104857600;
+
+-- Views take hops apart by their values: a hop as a whole would be copied with all of its values, and with the arrays beside it.
 
 -- Hop latency: by node and the interface that packets leave it by.
 CREATE TABLE IF NOT EXISTS int.hops
@@ -176,14 +178,24 @@ SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS int.hops_mv TO int.hops AS
 SELECT
-    toStartOfMinute(toDateTime(time, 'UTC')) AS minute,
-    assumeNotNull(hop.node_id) AS node,
-    ifNull(hop.egress, 4294967295) AS egress,
-    quantilesTDigestState(0.5, 0.9, 0.99)(assumeNotNull(hop.latency_ns)) AS latency,
-    max(assumeNotNull(hop.latency_ns)) AS latency_max,
+    minute,
+    assumeNotNull(hop_node) AS node,
+    ifNull(hop_egress, 4294967295) AS egress,
+    quantilesTDigestState(0.5, 0.9, 0.99)(assumeNotNull(hop_latency)) AS latency,
+    max(assumeNotNull(hop_latency)) AS latency_max,
     count() AS reports
-FROM int.reports ARRAY JOIN hops AS hop
-WHERE type = 'report' AND isNotNull(hop.node_id) AND isNotNull(hop.latency_ns)
+FROM
+(
+    SELECT
+        toStartOfMinute(toDateTime(time, 'UTC')) AS minute,
+        tupleElement(hops, 'node_id') AS nodes,
+        tupleElement(hops, 'egress') AS interfaces,
+        tupleElement(hops, 'latency_ns') AS latencies
+    FROM int.reports
+    WHERE type = 'report'
+)
+ARRAY JOIN nodes AS hop_node, interfaces AS hop_egress, latencies AS hop_latency
+WHERE isNotNull(hop_node) AND isNotNull(hop_latency)
 GROUP BY minute, node, egress;
 
 -- Link latency: from one node to the next.
@@ -204,14 +216,23 @@ SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS int.links_mv TO int.links AS
 SELECT
-    toStartOfMinute(toDateTime(time, 'UTC')) AS minute,
-    link.from AS from_node,
-    link.to AS to_node,
-    quantilesTDigestState(0.5, 0.9, 0.99)(link.latency_ns) AS latency,
-    max(link.latency_ns) AS latency_max,
+    minute,
+    from_node,
+    to_node,
+    quantilesTDigestState(0.5, 0.9, 0.99)(link_latency) AS latency,
+    max(link_latency) AS latency_max,
     count() AS reports
-FROM int.reports ARRAY JOIN links AS link
-WHERE type = 'report'
+FROM
+(
+    SELECT
+        toStartOfMinute(toDateTime(time, 'UTC')) AS minute,
+        tupleElement(links, 'from') AS sources,
+        tupleElement(links, 'to') AS targets,
+        tupleElement(links, 'latency_ns') AS latencies
+    FROM int.reports
+    WHERE type = 'report'
+)
+ARRAY JOIN sources AS from_node, targets AS to_node, latencies AS link_latency
 GROUP BY minute, from_node, to_node;
 
 -- Queues: how long they were, and how many flows passed them.
@@ -235,20 +256,35 @@ SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS int.queues_mv TO int.queues AS
 SELECT
-    toStartOfMinute(toDateTime(time, 'UTC')) AS minute,
-    assumeNotNull(hop.node_id) AS node,
-    ifNull(hop.egress, 4294967295) AS egress,
-    ifNull(hop.queue, 0) AS queue,
-    quantilesTDigestState(0.5, 0.9, 0.99)(assumeNotNull(hop.occupancy)) AS occupancy,
-    max(assumeNotNull(hop.occupancy)) AS occupancy_max,
+    minute,
+    assumeNotNull(hop_node) AS node,
+    ifNull(hop_egress, 4294967295) AS egress,
+    ifNull(hop_queue, 0) AS queue,
+    quantilesTDigestState(0.5, 0.9, 0.99)(assumeNotNull(hop_occupancy)) AS occupancy,
+    max(assumeNotNull(hop_occupancy)) AS occupancy_max,
     -- Of the hops of a report, the one that congestion was found at: the event names its node; who does not explain its reports means
     -- the longest queue.
-    sum(toUInt64(congested AND if(has(events, 'congestion') AND isNotNull(event_node), hop.node_id = event_node,
-        hop.occupancy = arrayMax(arrayMap(h -> ifNull(h.occupancy, 0), hops))))) AS congested,
+    sum(toUInt64(with_bit_q AND if(named, hop_node = event_node, hop_occupancy = longest))) AS congested,
     uniqState(flow) AS flows,
     count() AS reports
-FROM int.reports ARRAY JOIN hops AS hop
-WHERE type = 'report' AND isNotNull(hop.node_id) AND isNotNull(hop.occupancy)
+FROM
+(
+    SELECT
+        toStartOfMinute(toDateTime(time, 'UTC')) AS minute,
+        flow,
+        congested AS with_bit_q,
+        event_node,
+        has(events, 'congestion') AND isNotNull(event_node) AS named,
+        tupleElement(hops, 'node_id') AS nodes,
+        tupleElement(hops, 'egress') AS interfaces,
+        tupleElement(hops, 'queue') AS numbers,
+        tupleElement(hops, 'occupancy') AS occupancies,
+        if(congested, arrayMax(arrayMap(o -> ifNull(o, 0), occupancies)), 0) AS longest
+    FROM int.reports
+    WHERE type = 'report'
+)
+ARRAY JOIN nodes AS hop_node, interfaces AS hop_egress, numbers AS hop_queue, occupancies AS hop_occupancy
+WHERE isNotNull(hop_node) AND isNotNull(hop_occupancy)
 GROUP BY minute, node, egress, queue;
 
 -- Paths: what they consist of, when they were seen, and by how many flows.
@@ -275,9 +311,9 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS int.paths_mv TO int.paths AS
 SELECT
     toDate(time) AS day,
     path,
-    any(arrayMap(h -> ifNull(h.node_id, 4294967295), hops)) AS nodes,
-    any(arrayMap(h -> ifNull(h.ingress, 4294967295), hops)) AS ingress,
-    any(arrayMap(h -> ifNull(h.egress, 4294967295), hops)) AS egress,
+    arrayMap(n -> ifNull(n, 4294967295), any(tupleElement(hops, 'node_id'))) AS nodes,
+    arrayMap(n -> ifNull(n, 4294967295), any(tupleElement(hops, 'ingress'))) AS ingress,
+    arrayMap(n -> ifNull(n, 4294967295), any(tupleElement(hops, 'egress'))) AS egress,
     min(time) AS first_seen,
     max(time) AS last_seen,
     quantilesTDigestStateIf(0.5, 0.9, 0.99)(ifNull(latency_ns, 0), isNotNull(latency_ns)) AS latency,
