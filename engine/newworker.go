@@ -108,8 +108,8 @@ func (w *Worker) addStages(c *WorkerConfig) {
 	s := &w.stages
 	s.match = match.New(w.detector, c.Seed)
 	s.parse = parse.New(w.table, ofEach(w, func(l *LinkCounters) *parse.Counters { return &l.Parse }))
-	s.lookup = lookup.New(w.table, w.Mitigation.Mark)
 	s.detect = detect.New(w.detector, w.Questions.Paths, c.Seed)
+	s.lookup = lookup.New(w.table, w.Mitigation.Mark, s.detect.CountOthers)
 	s.report = report.New(report.Config{
 		Reporter: w.reporter, Detector: w.detector, Table: w.table, Paths: w.Questions.Paths, Feed: &w.Questions.Feed, Recorder: w.Recorder,
 		Clock: func() int64 { return w.clock() }, Seed: c.Seed, Links: len(w.links),

@@ -130,7 +130,9 @@ CREATE TABLE IF NOT EXISTS int.kafka
         sinks UInt32,
         culprits Array(Tuple(flow String, bytes UInt64, over UInt64)),
         victims Array(Tuple(flow String, added_ns UInt64, over UInt64)),
-        doubt String)),
+        doubt String,
+        other_packets UInt64,
+        other_bytes UInt64)),
     first Nullable(UInt64),
     last Nullable(UInt64),
     count Nullable(UInt64),
@@ -164,8 +166,8 @@ SELECT * REPLACE (
     (sink.1, sink.2, sink.3, sink.4, sink.5, sink.6, sink.7, fromUnixTimestamp64Nano(toInt64(sink.8), 'UTC'),
         fromUnixTimestamp64Nano(toInt64(sink.9), 'UTC'), sink.10, sink.11, sink.12) AS sink,
     arrayMap(a -> (a.1, a.2, a.3, a.4, fromUnixTimestamp64Nano(a.5, 'UTC'), fromUnixTimestamp64Nano(a.6, 'UTC'), a.7, a.8,
-        fromUnixTimestamp64Nano(toInt64(a.9), 'UTC'), a.10, a.11, a.12, a.13, a.14, a.15, a.16, a.17, a.18, a.19, a.20),
-        episodes) AS episodes)
+        fromUnixTimestamp64Nano(toInt64(a.9), 'UTC'), a.10, a.11, a.12, a.13, a.14, a.15, a.16, a.17, a.18, a.19, a.20, a.21,
+        a.22), episodes) AS episodes)
 FROM int.kafka
 WHERE empty(_error);
 

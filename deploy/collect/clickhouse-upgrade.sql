@@ -32,7 +32,7 @@ ALTER TABLE int.reports
         'UTC')), peak_latency_ns Nullable(UInt32), peak_occupancy Nullable(UInt32), usual_latency_ns Nullable(UInt32),
         usual_occupancy Nullable(UInt32), window_ns UInt64, window_packets UInt32, window_bytes UInt64, sinks UInt32,
         culprits Array(Tuple(flow String, bytes UInt64, over UInt64)), victims Array(Tuple(flow String, added_ns UInt64,
-        over UInt64)), doubt String)) AFTER tlvs,
+        over UInt64)), doubt String, other_packets UInt64, other_bytes UInt64)) AFTER tlvs,
     MODIFY COLUMN id String CODEC(ZSTD(1)),
     MODIFY COLUMN time DateTime64(9, 'UTC') CODEC(T64, LZ4),
     MODIFY COLUMN received DateTime64(9, 'UTC') CODEC(T64, LZ4),
@@ -58,7 +58,7 @@ ALTER TABLE int.reports
         peak_latency_ns Nullable(UInt32), peak_occupancy Nullable(UInt32), usual_latency_ns Nullable(UInt32),
         usual_occupancy Nullable(UInt32), window_ns UInt64, window_packets UInt32, window_bytes UInt64, sinks UInt32,
         culprits Array(Tuple(flow String, bytes UInt64, over UInt64)), victims Array(Tuple(flow String, added_ns UInt64,
-        over UInt64)), doubt String));
+        over UInt64)), doubt String, other_packets UInt64, other_bytes UInt64));
 
 ALTER TABLE int.reports MODIFY SETTING ttl_only_drop_parts = 1, min_bytes_for_wide_part = 104857600;
 ALTER TABLE int.hops MODIFY SETTING non_replicated_deduplication_window = 1000;

@@ -142,7 +142,9 @@ CREATE TABLE IF NOT EXISTS int.reports
         sinks UInt32,
         culprits Array(Tuple(flow String, bytes UInt64, over UInt64)),
         victims Array(Tuple(flow String, added_ns UInt64, over UInt64)),
-        doubt String)),
+        doubt String,
+        other_packets UInt64,
+        other_bytes UInt64)),
     first Nullable(UInt64),
     last Nullable(UInt64),
     count Nullable(UInt64),
@@ -397,21 +399,25 @@ CREATE TABLE IF NOT EXISTS int.episodes
     sinks UInt32,
     culprits Array(Tuple(flow String, bytes UInt64, over UInt64)),
     victims Array(Tuple(flow String, added_ns UInt64, over UInt64)),
-    doubt LowCardinality(String)                -- why nobody is accused; '': the culprits are
+    doubt LowCardinality(String),               -- why nobody is accused; '': the culprits are
+    other_packets UInt64,
+    other_bytes UInt64                         -- of flows that the sinks had no room to know
 )
 ENGINE = ReplacingMergeTree(sinks)
 ORDER BY (node, egress, queue, id)
 TTL toDateTime(begin) + INTERVAL 1 YEAR;
 
 -- Of an earlier version.
-ALTER TABLE int.episodes ADD COLUMN IF NOT EXISTS doubt LowCardinality(String);
+ALTER TABLE int.episodes ADD COLUMN IF NOT EXISTS doubt LowCardinality(String),
+    ADD COLUMN IF NOT EXISTS other_packets UInt64, ADD COLUMN IF NOT EXISTS other_bytes UInt64;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS int.episodes_mv TO int.episodes AS
 SELECT
     id, e.2 AS node, ifNull(toUInt32(e.3), 4294967295) AS egress, e.4 AS queue, e.5 AS begin, e.6 AS end,
     e.7 AS packets, e.8 AS bytes, e.9 AS peak_at, e.10 AS peak_latency_ns, e.11 AS peak_occupancy,
     e.12 AS usual_latency_ns, e.13 AS usual_occupancy, e.14 AS window_ns, e.15 AS window_packets,
-    e.16 AS window_bytes, e.17 AS sinks, e.18 AS culprits, e.19 AS victims, e.20 AS doubt
+    e.16 AS window_bytes, e.17 AS sinks, e.18 AS culprits, e.19 AS victims, e.20 AS doubt,
+    e.21 AS other_packets, e.22 AS other_bytes
 FROM int.reports ARRAY JOIN episodes AS e
 WHERE type = 'episode';
 

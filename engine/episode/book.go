@@ -25,6 +25,8 @@ type Book struct {
 	totals Totals
 	told   uint64      // of the ended ones, by Tell
 	untold atomic.Bool // some are not told
+
+	changes atomic.Uint64 // of which records are open
 }
 
 // Totals are of all episodes so far.
@@ -36,6 +38,7 @@ type Totals struct {
 	Packets    uint64 // of the ended ones
 	Bytes      uint64
 	Culprits   uint64 // bytes of the flows with most of them, three of each episode
+	Others     uint64 // bytes of flows without a place in the flow table
 }
 
 // New returns an empty Book.
@@ -72,6 +75,7 @@ func (b *Book) begin(now int64, queue [2]uint64, usualLatency, usualOccupancy ui
 	}
 	b.open[b.last%MaxOpen] = Record{ID: b.last, Queue: queue, Begin: now, Last: now, Bursts: 1, burst: now, spanAt: now, picker: picker{firstOfAll, b.last}, Width: WindowNs, UsualLatency: usualLatency, UsualOccupancy: usualOccupancy}
 	b.totals.Open++
+	b.changes.Add(1)
 	return b.last
 }
 
@@ -88,6 +92,7 @@ func (b *Book) makeRoom(now int64, packets uint64) bool {
 	}
 	*least = Record{}
 	b.totals.Open--
+	b.changes.Add(1)
 	b.totals.Unrecorded++
 	return true
 }
@@ -142,8 +147,9 @@ func (b *Book) end(r *Record, at int64, how Ending) {
 	b.ended[t.Ended%MaxEnded] = *r
 	t.Ended++
 	b.untold.Store(true)
-	t.Culprits += r.culprits()
+	t.Culprits, t.Others = t.Culprits+r.culprits(), t.Others+r.OtherBytes
 	t.Open--
+	b.changes.Add(1)
 	*r = Record{}
 }
 

@@ -7,6 +7,7 @@
 //
 //	episode.go   Record
 //	run.go       what packets add to it, one by one and together
+//	others.go    Others: packets of flows that have no place in the flow table
 //	testimony.go whether an episode is evidence enough to say who fills the queue
 //	crowd.go     Crowd: hosts and services, of a sample of packets
 //	topflows.go  Top: the flows with the most bytes, or the most delay, in fixed memory
@@ -41,7 +42,8 @@ type Record struct {
 	Last       int64 // when the last packet passed
 
 	UsualLatency, UsualOccupancy uint32 // medians before the onset; 0: not known
-	Packets, Bytes               uint64
+	Packets, Bytes               uint64 // of all, other ones too
+	OtherPackets, OtherBytes     uint64 // of flows without a place in the flow table: Others
 	Capable, Marked              uint64 // packets whose ECN field queues may mark, or have marked; that some queue has
 	PeakLatency, PeakOccupancy   uint32
 	told, occupancies            uint64 // packets that told an occupancy, and the sum

@@ -41,6 +41,21 @@ type sums struct {
 // packets is how many there are.
 func (s *sums) packets() uint64 { return s.ecn[0] + s.ecn[1] + s.ecn[2] + s.ecn[3] }
 
+// add adds a packet.
+func (s *sums) add(v *Values, usual uint32) {
+	s.ecn[v.ECN&3]++
+	s.bytes += uint64(v.Bytes)
+	s.added += v.added(usual)
+	if v.Latency != unknown {
+		s.latency = max(s.latency, v.Latency)
+	}
+	if v.Occupancy != unknown {
+		s.told++
+		s.occupancies += uint64(v.Occupancy)
+		s.occupancy = max(s.occupancy, v.Occupancy)
+	}
+}
+
 // take adds what packets that passed at now came to, in a run that began when the record had so many bytes and such a delay.
 func (r *Record) take(now int64, s *sums, bytes, added uint64) {
 	packets := s.packets()
@@ -163,17 +178,7 @@ var aside flows.Share
 // than a flow may keep, and the packet into the sample, where it is in it.
 func (r *Run) Count(flow *flows.Key, shares *[flows.MaxShares]flows.Share, v *Values) {
 	bytes, added := uint64(v.Bytes), v.added(r.usual)
-	r.ecn[v.ECN&3]++
-	r.bytes += bytes
-	r.added += added
-	if v.Latency != unknown {
-		r.latency = max(r.latency, v.Latency)
-	}
-	if v.Occupancy != unknown {
-		r.told++
-		r.occupancies += uint64(v.Occupancy)
-		r.occupancy = max(r.occupancy, v.Occupancy)
-	}
+	r.add(v, r.usual)
 	weight := r.pick()
 	if shares == nil {
 		r.settle(Packet{flow, nil, *v}, &aside, weight)

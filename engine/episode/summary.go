@@ -13,7 +13,8 @@ func (r *Record) summary(e *report.Episode) {
 	w := r.peakWindow()
 	*e = report.Episode{
 		ID: r.ID, Node: uint32(r.Queue[0] >> 32), Egress: uint16(r.Queue[0]), Queue: uint8(r.Queue[1]),
-		Begin: r.Begin, End: r.End, Packets: r.Packets, Bytes: r.Bytes, UsualLatency: r.UsualLatency, UsualOccupancy: r.UsualOccupancy,
+		Begin: r.Begin, End: r.End, Packets: r.Packets, Bytes: r.Bytes, OtherPackets: r.OtherPackets, OtherBytes: r.OtherBytes,
+		UsualLatency: r.UsualLatency, UsualOccupancy: r.UsualOccupancy,
 		Peak: report.EpisodePeak{At: r.PeakAt, Latency: r.PeakLatency, Occupancy: r.PeakOccupancy, Window: r.Width, Packets: uint32(min(w.Packets, math.MaxUint32)), Bytes: w.Bytes},
 	}
 	e.NumCulprits = r.Culprits.summary(&e.Culprits)

@@ -27,7 +27,7 @@ func (r *Record) doubt() report.Doubt {
 		who = &r.Culprits // nobody tells how long packets wait
 	}
 	switch {
-	case r.Bytes < enoughBytes:
+	case r.Bytes-r.OtherBytes < enoughBytes:
 		return report.FewBytes
 	case who.sources(enoughSources, least) < enoughSources:
 		return report.OneSource

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"intsink/engine/clock"
+	"intsink/engine/episode"
 	"intsink/engine/usual"
 	"intsink/engine/wire/inthdr"
 	"intsink/flows"
@@ -43,6 +44,7 @@ type Detector struct {
 	hand      atHand
 	runs      [maxRuns]queueRun // of the burst at hand
 	nextRun   int               // which of them ends for another queue
+	others    *episode.Others   // packets without a flow
 	expireAt  int64             // when records of episodes are looked at next
 
 	newsAt int64 // when some flow was last reported for a change
@@ -90,6 +92,7 @@ func newDetector(policies []Policy, seed uint64, c capacities) *Detector {
 		fabric: newFabric(seed, c), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch,
 	}
 	d.shared, d.ownShared = newShared(seed, c), true
+	d.others = d.shared.episodes.NewOthers()
 	d.view = newFastView(d.key, d.fabric.Links)
 	d.view.setLimits(d.shared.usual.Limits())
 	d.SetRules(policies, nil)

@@ -146,6 +146,7 @@ func (d *Detector) Share(s *Shared) {
 		d.shared.Close()
 	}
 	d.shared, d.ownShared, d.synced = s, false, s.announced.Load()
+	d.others = s.episodes.NewOthers()
 	d.view.setLimits(s.usual.Limits())
 }
 

@@ -11,6 +11,7 @@
 
 enum {
 	FAST_BURST = 64,      // packets
+	FAST_MOST_HOPS = 16,  // flows.MaxHops
 	FAST_SHAPES = 16,     // shapes of headers that are known at once
 	FAST_TEMPLATES = 64,  // of all shapes
 	FAST_VARIANTS = 512,  // lengths of INT of one shape, modulo 16 words, with bits of the bitmap
@@ -165,7 +166,7 @@ struct fast_template {
 	struct fast_edit edit[FAST_EDITS];
 	// For the general path.
 	uint8_t sound;      // 1: nothing is wrong with such packets, and they are to be forwarded; 2: if laid_out says so, too
-	uint8_t tells;      // FAST_ALONE, FAST_TELLS
+	uint8_t tells;      // FAST_ALONE, FAST_TELLS, FAST_HOPS
 	uint8_t facts;      // facts_of can tell them
 	uint8_t inside;     // the flow is inside of a tunnel
 	uint16_t all_hops;  // hops, if they are compared by the general path only
@@ -347,8 +348,8 @@ struct fast_link {
 };
 
 // fast_template.tells of full queues on the way: no_event compares all there is but links; hops and IP header have all that a
-// fast_crossed has.
-enum { FAST_ALONE = 1, FAST_TELLS = 2 };
+// fast_crossed has; they have it once those of IFA are translated.
+enum { FAST_ALONE = 1, FAST_TELLS = 2, FAST_HOPS = 4 };
 
 // Why packets are not passed at once.
 enum { FAST_KEEP = 1, FAST_ASK = 2 };
@@ -406,6 +407,9 @@ struct fast_state {
 	struct fast_key keys[FAST_BURST];
 	uint64_t full_hops[FAST_BURST]; // of those in met: bit i: hop i has a queue that may be in an episode, or is over a threshold
 	struct fast_crossed crossed[FAST_BURST]; // of the same
+	uint32_t others; // of other, and other_of: queues that may be in an episode, on the way of packets without a flow
+	struct fast_crossed other[FAST_BURST * FAST_MOST_HOPS];
+	uint8_t other_of[FAST_BURST * FAST_MOST_HOPS]; // the packet, as j
 
 	uint64_t hint_key;          // key of the hash of hints; odd
 	uint32_t hints[FAST_HINTS]; // four shapes, a byte each: the one found last is the lowest

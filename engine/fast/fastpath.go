@@ -103,7 +103,7 @@ func (p *Path) Receive(b *Burst) {
 	p.vec, p.n, p.now = b.Vec, uint32(b.N), b.Now
 	p.tick, p.refresh = flows.Tick(b.Now), uint32(b.Now>>flows.RefreshShift)
 	p.look, p.Types, p.linkNumber = b.Look, 0, uint32(b.Link+1)
-	p.deferred, p.Samples, p.Met, p.Kept, p.Missing, p.fresh = 0, 0, 0, 0, 0, 0
+	p.deferred, p.Samples, p.Met, p.Kept, p.Missing, p.fresh, p.others = 0, 0, 0, 0, 0, 0, 0
 	if p.until != 0 && (p.parseAll || p.skip()) {
 		p.allUnknown()
 		return
@@ -164,3 +164,11 @@ func (p *Path) Pass() { p.run(pass) }
 
 // Deferred are the packets, by their place in At, that are not passed, in order.
 func (p *Path) Deferred() []uint8 { return p.deferredAt[:p.deferred] }
+
+// Others are the queues that may be in an episode on the way of packets without a flow that were passed, and whose each is.
+func (p *Path) Others() (all []event.Crossed, of []uint8) {
+	return p.other[:p.others], p.otherOf[:p.others]
+}
+
+// HasOthers tells whether there are any.
+func (p *Path) HasOthers() bool { return p.others != 0 }

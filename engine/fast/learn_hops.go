@@ -72,9 +72,11 @@ func (m *draft) facts(p *Parsed) {
 	if outermost.VLANs > 0 {
 		t.vlanAt = packet.EthernetLen
 	}
+	if p.Layout != nil && !p.Layout.HasRest && isIP(binary.BigEndian.Uint16(m.b[outermost.L3-2:])) {
+		t.tells = tellsHops
+	}
 	if t.ifa == 0 && t.numberBits == 0 {
-		t.tells = comparedAlone
-		if p.Layout != nil && !p.Layout.HasRest && isIP(binary.BigEndian.Uint16(m.b[outermost.L3-2:])) {
+		if t.tells |= comparedAlone; t.tells&tellsHops != 0 {
 			t.tells |= tellsCrossed
 		}
 	}
@@ -89,10 +91,11 @@ func (m *draft) facts(p *Parsed) {
 	}
 }
 
-// Template.tells: FAST_ALONE, FAST_TELLS.
+// Template.tells: FAST_ALONE, FAST_TELLS, FAST_HOPS.
 const (
 	comparedAlone = 1 << iota
 	tellsCrossed
+	tellsHops
 )
 
 func isIP(etherType uint16) bool {

@@ -317,20 +317,75 @@ static inline void finish(struct fast_state *s, uint32_t j, struct fast_policy *
 	}
 }
 
-// tell has c be what a packet says of the full queue on its way, as event.Detector.readQueue reads it, unless the packet crosses several, or
-// does not tell which it is.
-static inline void tell(const struct fast_template *t, const uint8_t *f, uint32_t which, struct fast_crossed *c)
+// ecn_of is the ECN field of a packet.
+static inline uint8_t ecn_of(const struct fast_template *t, const uint8_t *f)
 {
-	const uint8_t *hop = f + t->stack + (uint32_t)__builtin_ctz(which) * t->hop_len;
+	return be16(f + t->ecn_at) >> t->ecn_shift & 3;
+}
+
+// tell_hop has c be what a hop says of its queue, as event.Detector.readQueue reads it where nodes have no units of their own. It returns
+// false, and does nothing, where the hop does not tell which queue it is.
+static inline bool tell_hop(const struct fast_template *t, const uint8_t *hop, struct fast_crossed *c)
+{
 	const uint32_t node = be32(hop), egress = t->path & FAST_NODES_ALONE ? 0 : be16(hop + 6) ^ 0xffff, unknown = 0xffffff;
 	const uint32_t word = t->queue ? be32(hop + t->queue) : UINT32_MAX, occupancy = word & unknown;
-	if (which & (which - 1) || node == UINT32_MAX || (!egress && !(t->path & FAST_NODES_ALONE)))
-		return;
+	if (node == UINT32_MAX || (!egress && !(t->path & FAST_NODES_ALONE)))
+		return false;
 	c->key[0] = (uint64_t)node << 32 | (egress ^ 0xffff);
 	c->key[1] = word >> 24;
 	c->latency = latency_of(t, hop);
 	c->occupancy = occupancy == unknown ? UINT32_MAX : occupancy;
-	c->ecn = be16(f + t->ecn_at) >> t->ecn_shift & 3;
+	return true;
+}
+
+// tell has c be what a packet says of the full queue on its way, unless it crosses several, or does not tell which it is.
+static inline void tell(const struct fast_template *t, const uint8_t *f, uint32_t which, struct fast_crossed *c)
+{
+	if (!(which & (which - 1)) && tell_hop(t, f + t->stack + (uint32_t)__builtin_ctz(which) * t->hop_len, c))
+		c->ecn = ecn_of(t, f);
+}
+
+// note_hop notes what a hop of packet j says of its queue. bytes, ecn: of the packet.
+static inline void note_hop(struct fast_state *s, const struct fast_template *t, const uint8_t *hop, uint32_t j, uint32_t bytes, uint8_t ecn)
+{
+	struct fast_crossed *c = &s->other[s->others];
+	if (!tell_hop(t, hop, c))
+		return;
+	const struct fast_model *unit = model_of((const struct fast_view *)s->view, be32(hop));
+	if (c->latency != UINT32_MAX)
+		c->latency = scaled(c->latency, unit->latency);
+	if (c->occupancy != UINT32_MAX)
+		c->occupancy = scaled(c->occupancy, unit->queue);
+	c->bytes = bytes;
+	c->ecn = ecn;
+	s->other_of[s->others++] = (uint8_t)j;
+}
+
+// note_other notes what a packet without a flow says of queues that may be in an episode: event.Detector.CountOthers knows which are. It
+// returns false where it cannot read the hops as package event does.
+static __attribute__((noinline)) bool note_other(struct fast_state *s, uint32_t j)
+{
+	const struct fast_template *t = &s->templates[s->template[j]];
+	const struct fast_view *b = (const struct fast_view *)s->view;
+	const struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
+	const uint8_t *f = m->buf_addr + m->data_off;
+	const uint8_t ecn = ecn_of(t, f);
+	struct hops_of_ifa room;
+	in_register(t);
+	if (!t->all_hops)
+		return true;
+	if (!(t->tells & FAST_HOPS) || t->all_hops > FAST_MOST_HOPS)
+		return false;
+	if (t->ifa) {
+		if (translate(t, f, &room))
+			return false;
+		f = room.before;
+	}
+	const size_t step = t->hop_len;
+	for (const uint8_t *hop = f + t->stack, *end = hop + t->all_hops * step; hop < end; hop += step)
+		if (in_filter(b->queues, hot_queue(hot_interface(b, t, hop), queue_of(t, hop))))
+			note_hop(s, t, hop, j, m->pkt_len - t->removed, ecn);
+	return true;
 }
 
 // meets passes a packet without the general path: no_event has compared all of it but links, and it crosses a queue that may be in
@@ -436,6 +491,8 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 		in_register(t);
 		if (unlikely(w == NULL)) { // the table has no room for it: there is nothing that it could be news to
 			if (t->sound != 1 && !is_sound(t, vec[s->at[j]]))
+				goto alone;
+			if (unlikely(((const struct fast_view *)s->view)->hot & FAST_HOT_QUEUES) && !note_other(s, (uint32_t)j))
 				goto alone;
 			s->flowless |= UINT64_C(1) << j;
 			continue;
@@ -570,6 +627,7 @@ void fast_pass(struct fast_state *s)
 {
 	s->deferred = 0;
 	s->samples = s->met = s->kept = s->flowless = 0;
+	s->others = 0;
 	pass_from(s, unlikely(s->look > 1) ? pass_until_look(s) : 0);
 	if (unlikely(s->flowless))
 		pass_flowless(s);

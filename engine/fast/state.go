@@ -26,6 +26,7 @@ const (
 	maxSums      = 5
 	maxEdits     = 5
 	maxPatches   = 4
+	mostOthers   = mbuf.MaxBurst * flows.MaxHops
 	maxWords     = 63 // of INT, for patches: 7 pieces and what is left
 
 	// None is the number that stands for no template, noShape for no shape: no packet matches the
@@ -148,7 +149,7 @@ type Template struct {
 
 	// For the general path.
 	sound      uint8  // 1: nothing is wrong with such packets, and they are to be forwarded; 2: if C finds their hops laid out so, too
-	tells      uint8  // comparedAlone, tellsCrossed
+	tells      uint8  // comparedAlone, tellsCrossed, tellsHops
 	facts      uint8  // factsOf can tell them
 	inside     uint8  // the flow is inside of a tunnel
 	allHops    uint16 // hops, if they are compared by the general path only
@@ -270,6 +271,9 @@ type State struct {
 	Keys       [mbuf.MaxBurst]flows.Key
 	FullHops   [mbuf.MaxBurst]uint64        // of those in Met: event.FullHops
 	Crossed    [mbuf.MaxBurst]event.Crossed // of the same
+	others     uint32                       // of other, and otherOf: queues that may be in an episode, on the way of packets without a flow
+	other      [mostOthers]event.Crossed
+	otherOf    [mostOthers]uint8 // the packet
 
 	hintKey   uint64        // key of the hash of hints; odd
 	hints     [hints]uint32 // four shapes, a byte each: the one found last is the lowest

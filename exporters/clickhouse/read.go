@@ -67,7 +67,7 @@ func ProblemsBetween(database string, from, to time.Time, limit int) string {
 // EpisodesBetween asks for the episodes of a time; only is more conditions, each behind AND. begin_ns, end_ns and peak_ns are texts.
 func EpisodesBetween(database string, from, to time.Time, only string, limit int) string {
 	return fmt.Sprintf("SELECT id, node, egress, queue, toString(toUnixTimestamp64Nano(e.begin)) AS begin_ns, toString(toUnixTimestamp64Nano(e.end)) AS end_ns, "+
-		"packets, bytes, toString(toUnixTimestamp64Nano(e.peak_at)) AS peak_ns, peak_latency_ns, peak_occupancy, usual_latency_ns, usual_occupancy, culprits, victims "+
+		"packets, bytes, toString(toUnixTimestamp64Nano(e.peak_at)) AS peak_ns, peak_latency_ns, peak_occupancy, usual_latency_ns, usual_occupancy, culprits, victims, other_packets, other_bytes "+
 		"FROM %sepisodes AS e FINAL WHERE e.end >= %s AND e.begin < %s%s ORDER BY e.begin DESC, id LIMIT %d", database, at(from), at(to), only, limit) + asJSON
 }
 

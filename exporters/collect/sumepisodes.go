@@ -136,6 +136,7 @@ func (h *heldEpisode) join(o *heldEpisode) {
 	a, b := &h.whole, &o.whole
 	a.Begin, a.End = min(a.Begin, b.Begin), max(a.End, b.End)
 	a.Packets, a.Bytes = a.Packets+b.Packets, a.Bytes+b.Bytes
+	a.OtherPackets, a.OtherBytes = a.OtherPackets+b.OtherPackets, a.OtherBytes+b.OtherBytes
 	longest := max(a.Peak.Occupancy, b.Peak.Occupancy)
 	if b.Peak.Latency > a.Peak.Latency || b.Peak.Latency == a.Peak.Latency && b.Peak.Occupancy > a.Peak.Occupancy {
 		a.Peak = b.Peak

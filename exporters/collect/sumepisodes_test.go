@@ -60,6 +60,7 @@ func TestDoubtOfSeveralSinks(t *testing.T) {
 		if c.none {
 			a = told(1, 1, 0, 0, 50)
 		}
+		a.whole.OtherPackets, b.whole.OtherPackets, a.whole.OtherBytes, b.whole.OtherBytes = 1, 2, 100, 200
 		for i, h := range []*heldEpisode{a, b} {
 			h.whole.Doubt = []report.Doubt{c.a, c.b}[i]
 			host := byte(1)
@@ -69,8 +70,8 @@ func TestDoubtOfSeveralSinks(t *testing.T) {
 			h.whole.Victims[0] = report.EpisodeFlow{Source: netip.AddrFrom4([4]byte{10, 0, 0, host}), Destination: netip.AddrFrom4([4]byte{10, 1, 0, 9}), Sum: 5}
 			h.whole.NumVictims = 1
 		}
-		if a.join(b); a.whole.Doubt != c.want {
-			t.Errorf("%s: %q, want %q", name, a.whole.Doubt, c.want)
+		if a.join(b); a.whole.Doubt != c.want || a.whole.OtherPackets != 3 || a.whole.OtherBytes != 300 {
+			t.Errorf("%s: %q, want %q; %d packets and %d bytes of flows without a record", name, a.whole.Doubt, c.want, a.whole.OtherPackets, a.whole.OtherBytes)
 		}
 	}
 }
@@ -195,7 +196,7 @@ func TestEpisodeRecordComesBackFromTheSpool(t *testing.T) {
 	m.entry(again, e, 1<<JSON)
 	want, got := string(b.Record(JSON, 0)), string(again.Record(JSON, 0))
 	if got != want || !json.Valid([]byte(got)) || !strings.Contains(got, `"type":"episode","id":"3-5-63-1-episode","time":"2025-11-22T02:00:00.000000007Z"`) ||
-		!strings.Contains(got, `"sinks":3,"culprits":[{"flow":"0:10.0.0.1-10.1.0.1","bytes":900,`) {
+		!strings.Contains(got, `"sinks":3,"other_packets":0,"other_bytes":0,"culprits":[{"flow":"0:10.0.0.1-10.1.0.1","bytes":900,`) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }

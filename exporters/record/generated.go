@@ -1391,6 +1391,8 @@ func appendEpisode(b []byte, e *Episode) []byte {
 	if e.Doubt != report.NoDoubt {
 		b = append(append(append(b, `,"doubt":"`...), e.Doubt.String()...), '"')
 	}
+	b = appendNumber(b, `,"other_packets":`, e.OtherPackets)
+	b = appendNumber(b, `,"other_bytes":`, e.OtherBytes)
 	b = append(b, `,"culprits":[`...)
 	for i := range e.Culprits[:e.NumCulprits] {
 		if i > 0 {
@@ -1451,6 +1453,8 @@ func putEpisode(b []byte, e *Episode) []byte {
 	if e.Doubt != report.NoDoubt {
 		b = putText(b, 20, e.Doubt.String())
 	}
+	b = putNumber(b, 21, e.OtherPackets)
+	b = putNumber(b, 22, e.OtherBytes)
 	return b
 }
 
@@ -1487,6 +1491,8 @@ func (c *episodeColumns) putEpisode(n int, e *Episode) {
 	if e.Doubt != report.NoDoubt {
 		c.Doubt.put(n, e.Doubt.String())
 	}
+	c.OtherPackets.put(n, e.OtherPackets)
+	c.OtherBytes.put(n, e.OtherBytes)
 	if len(e.Culprits[:e.NumCulprits]) > 0 {
 		c.Culprits.open(n)
 		for i := range e.Culprits[:e.NumCulprits] {
@@ -1527,6 +1533,8 @@ type episodeColumns struct {
 	Victims        *list
 	VictimsOf      victimColumns
 	Doubt          *texts
+	OtherPackets   *numbers8
+	OtherBytes     *numbers8
 }
 
 func (c *episodeColumns) define(t *named) {
@@ -1550,6 +1558,8 @@ func (c *episodeColumns) define(t *named) {
 	c.Culprits = t.list("culprits", tuple(c.CulpritsOf.define))
 	c.Victims = t.list("victims", tuple(c.VictimsOf.define))
 	c.Doubt = t.text("doubt")
+	c.OtherPackets = t.n8("other_packets")
+	c.OtherBytes = t.n8("other_bytes")
 }
 
 func appendCulprit(b []byte, f *report.EpisodeFlow) []byte {

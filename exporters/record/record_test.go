@@ -81,7 +81,7 @@ func episode(sinks int) *Episode {
 	e := &Episode{report.Episode{
 		ID: 17, Node: 302, Egress: 15, Queue: 2, Begin: 1763776800_000000001, End: 1763776812_500000000, Packets: 1 << 33, Bytes: 1 << 43,
 		Peak:         report.EpisodePeak{At: 1763776806_000000000, Latency: 1_780_000, Occupancy: 9120, Window: 640_000_000, Packets: 70_000, Bytes: 100_000_000},
-		UsualLatency: 1700, UsualOccupancy: 12, NumCulprits: 2, NumVictims: 1, Doubt: report.OneSource,
+		UsualLatency: 1700, UsualOccupancy: 12, OtherPackets: 1 << 32, OtherBytes: 1 << 41, NumCulprits: 2, NumVictims: 1, Doubt: report.OneSource,
 	}, sinks}
 	e.Culprits[0] = report.EpisodeFlow{Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddr("10.1.0.1"), SourcePort: 1024, DestinationPort: 80, Protocol: 6, Sum: 1 << 42, Over: 77}
 	e.Culprits[1] = report.EpisodeFlow{Source: netip.MustParseAddr("2001:db8::1"), Destination: netip.MustParseAddr("2001:db8::2"), Protocol: 47, Sum: 1 << 41}

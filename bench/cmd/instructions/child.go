@@ -123,7 +123,7 @@ func runChild(name string) error {
 	}
 	s.now += s.row.pause
 	marker() // from here on no other thread runs
-	for range warmBursts {
+	for range cmp.Or(s.row.warm, warmBursts) {
 		s.burst(false)
 	}
 	s.passSample()

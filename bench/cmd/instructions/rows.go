@@ -36,6 +36,7 @@ type row struct {
 	capture *capture.Filter     // a capture runs, and is read as fast as it fills
 
 	mitigations []*mitigate.Rule
+	warm        int    // bursts before those; 0: warmBursts
 	bursts      int    // that are counted; 0: two
 	pause       int64  // without packets before those that are counted, nanoseconds
 	links       int    // 0: one
@@ -99,7 +100,10 @@ var rows = []row{
 	{name: "int10", traffic: spec(traffic.DSCP, func(s *traffic.Spec) { s.Format = intgen.Format1 }), rules: func(r *engine.Rules) { byDSCP(r); r.INT.Version1 = true }},
 	{name: "int2016", traffic: spec(traffic.VXLANGPE, func(s *traffic.Spec) { s.Format = intgen.Format2016 }), rules: func(r *engine.Rules) { byGPE(r); r.INT.Version0 = true }},
 	{name: "bitmaps", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Bitmaps = true })},
-	{name: "flood", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Flows, s.Frames = 1<<13, 1<<13 }), places: 1 << 9},
+	{name: "flood", traffic: flood(nil), places: 1 << 9, bursts: floodBursts},
+	{name: "flood-episode", traffic: flood(func(s *traffic.Spec) { s.Full = true }), places: 1 << 9, bursts: floodBursts, rules: byOccupancy},
+	{name: "flood-queues", traffic: flood(func(s *traffic.Spec) { s.Full, s.Queues = true, 63 }), places: 1 << 9, warm: 8 * warmBursts, bursts: floodBursts, rules: byOccupancy},
+	{name: "flood-queues4096", traffic: flood(func(s *traffic.Spec) { s.Full, s.Queues = true, 1<<12 }), places: 1 << 9, bursts: floodBursts, rules: byOccupancy},
 	{name: "hostile400", traffic: hostile(400), rules: byAny, bursts: hostileBursts, against: "hostile400-parse"},
 	{name: "hostile400-parse", traffic: hostile(400), rules: byAny, bursts: hostileBursts, parse: true},
 }
@@ -124,6 +128,15 @@ func spec(e traffic.Encap, change func(*traffic.Spec)) traffic.Spec {
 	return s
 }
 
+// flood is packets of more flows than places, one of each in turn.
+func flood(change func(*traffic.Spec)) traffic.Spec {
+	return spec(traffic.UDP, func(s *traffic.Spec) {
+		if s.Flows, s.Frames = 1<<13, 1<<13; change != nil {
+			change(s)
+		}
+	})
+}
+
 // hostile is packets of n kinds of headers, many more than package fast knows at once.
 func hostile(n int) traffic.Spec {
 	s := traffic.Reference()
@@ -134,6 +147,10 @@ func hostile(n int) traffic.Spec {
 // hostileBursts is how many bursts of hostile packets are counted: package fast tries templates
 // on one of them and leaves the others to the parser.
 const hostileBursts = 8
+
+// floodBursts is how many bursts of a flood are counted that fill queues: few of them bring a flow that finds room, whose packet costs as
+// much as ten others.
+const floodBursts = 32
 
 // hostileMost is how many times as much these packets may cost as in a worker that parses each
 // packet.
@@ -156,6 +173,12 @@ func byQueue(r *engine.Rules) {
 	p.Events |= event.Congestion.Set() | event.TxUtilization.Set()
 	p.Thresholds.CongestionRaise, p.Thresholds.TxRaise = 1<<24-1, 1<<31
 	p.Thresholds.CongestionFactor, p.Thresholds.CongestionLatency = 0, 0
+}
+
+// byOccupancy has queues congested that are full, whatever is usual.
+func byOccupancy(r *engine.Rules) {
+	t := &r.Watches[0].Policy.Thresholds
+	t.CongestionFactor, t.CongestionLatency, t.CongestionRaise, t.CongestionClear = 0, 0, 4000, 2000
 }
 
 func byDSCP(r *engine.Rules) {

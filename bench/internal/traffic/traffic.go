@@ -64,6 +64,7 @@ type Spec struct {
 	Bitmap  uint16 // of all packets; 0: intgen.DefaultBitmap
 	Bitmaps bool   // flows have one of two bitmaps at random, whose hops are of the same length
 	Full    bool   // the queue of the last hop is as full, and packets wait in it for as long, as in an episode
+	Queues  int    // of so many queues each hop of a flow is another, all as full; 0: one of each hop, of which Full is one
 	Noisy   int    // of so many packets one has a latency beyond every deadband; 0: none
 
 	Format intgen.Format // of INT
@@ -202,7 +203,11 @@ func (m *Maker) fillHops(i, flow int) {
 			hop.IngressTimestamp, hop.EgressTimestamp = at, at+uint64(latency)
 			at = hop.EgressTimestamp + 5000 + uint64(i%7)*100
 		}
-		if h == 0 && m.spec.Full {
+		if n := m.spec.Queues; n > 0 {
+			at := (flow*len(m.hops) + h) % n
+			hop.Egress, hop.QueueID = uint16(2+at/8), uint8(at%8)
+		}
+		if m.spec.Full && (h == 0 || m.spec.Queues > 0) {
 			hop.LatencyNs += fullQueue
 			hop.QueueOccupancy += fullOccupancy
 		}

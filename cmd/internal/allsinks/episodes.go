@@ -156,7 +156,7 @@ func joinEpisodes(a, b object) object {
 		base, other = b, a
 	}
 	out := copyOf(base)
-	for _, k := range []string{"packets", "bytes", "ecn_capable", "ecn_marked"} {
+	for _, k := range []string{"packets", "bytes", "other_packets", "ecn_capable", "ecn_marked"} {
 		if _, told := number(base, k); told {
 			out[k] = whole(amount(a, k) + amount(b, k))
 		}
@@ -198,7 +198,7 @@ func who(out object, most int, from ...object) {
 	for _, o := range from {
 		doubt = cmp.Or(doubt, text(o, "doubt"))
 	}
-	for _, k := range []string{"bytes", "added_ns"} {
+	for _, k := range []string{"bytes", "other_bytes", "added_ns"} {
 		sum := 0.0
 		for _, o := range from {
 			sum += amount(o, k)

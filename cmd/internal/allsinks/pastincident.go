@@ -305,6 +305,9 @@ func (x *pastIncident) readEpisodes(ctx context.Context) error {
 		filled := ""
 		if c := objects(o, "culprits"); len(c) > 0 {
 			filled = fmt.Sprintf("; %s filled it, with %.0f %% of its bytes", text(c[0], "flow"), 100*amount(c[0], "share"))
+			if share := 100 * amount(o, "other_bytes") / max(amount(o, "bytes"), 1); share >= 1 {
+				filled += fmt.Sprintf(", flows without a record: %.0f %%", share)
+			}
 		}
 		x.say("%s was congested from %s to %s%s", at, text(o, "begin"), text(o, "end"), filled)
 		x.found = append(x.found, verdict.Finding{Verdict: verdict.NetworkSlow, At: at, Over: true})

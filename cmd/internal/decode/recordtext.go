@@ -140,6 +140,9 @@ func episodeText(e *record.Episode) string {
 		f := &e.Culprits[i]
 		fmt.Fprintf(&b, ", %s %s %d bytes", who, record.AppendEpisodeFlow(nil, f), f.Sum)
 	}
+	if e.OtherBytes > 0 {
+		fmt.Fprintf(&b, ", flows without a record %d bytes", e.OtherBytes)
+	}
 	for i := range e.NumVictims {
 		f := &e.Victims[i]
 		fmt.Fprintf(&b, ", victim %s %v", record.AppendEpisodeFlow(nil, f), time.Duration(f.Sum))

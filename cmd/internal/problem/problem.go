@@ -54,10 +54,11 @@ type Evidence struct {
 	Victims  []Victim  `json:"victims,omitempty"`  // who waits in it, the longest first
 	Hosts    []Share   `json:"hosts,omitempty"`    // the same by host and by service, of a sample of its packets
 	Services []Share   `json:"services,omitempty"`
-	Now      []Culprit `json:"now,omitempty"`      // who fills it in its last ten seconds
-	Bytes    uint64    `json:"bytes,omitempty"`    // of all flows in it
-	AddedNs  uint64    `json:"added_ns,omitempty"` // of all that wait
-	FullNs   int64     `json:"full_ns,omitempty"`  // how long it was congested, all bursts together
+	Now      []Culprit `json:"now,omitempty"`         // who fills it in its last ten seconds
+	Bytes    uint64    `json:"bytes,omitempty"`       // of all flows in it
+	Others   uint64    `json:"other_bytes,omitempty"` // of those without a record: the flow table had no room
+	AddedNs  uint64    `json:"added_ns,omitempty"`    // of all that wait
+	FullNs   int64     `json:"full_ns,omitempty"`     // how long it was congested, all bursts together
 }
 
 // Share is what a host, or a service, has of a congested queue.

@@ -100,6 +100,7 @@ func (s *Stage) Do(b *burst.Burst) {
 	b.Link.Counters.Malformed[0] = 0 // no reason
 	if len(f.Deferred()) > 0 {
 		s.detector.Samples.Skip()
+		s.detector.LeaveOthers(b.Now)
 	}
 	s.detector.Samples.Count(b.Now, f.Len())
 }
@@ -185,6 +186,13 @@ func (s *Stage) takeSamples(b *burst.Burst, which uint64) {
 	b.Reportable |= which
 }
 
+// CountOthers counts the packets without a flow that package fast has passed, and that cross full queues.
+func (s *Stage) CountOthers(b *burst.Burst) {
+	all, of := b.Fast.Others()
+	s.detector.CountOthers(all, of, &b.Fast.Keys)
+	s.detector.LeaveOthers(b.Now)
+}
+
 // detectOne handles a packet that is not like the one before it, and reports whether it has
 // events.
 //
@@ -194,10 +202,14 @@ func (s *Stage) detectOne(b *burst.Burst, j int) bool {
 	info, flow := &b.Info[i], b.Fast.Flows[j]
 	b.Link.Counters.CountReason(info)
 	b.Link.Counters.CountFlags(info)
-	if flow == nil {
-		return false // no room, in a flood or in a burst
-	}
 	f := b.Vec[i].Bytes()
+	if flow == nil { // no room, in a flood or in a burst
+		if s.detector.AsksOthers() {
+			s.observe(b, f, info)
+			s.detector.CountOther(&b.Fast.Keys[j], s.observation)
+		}
+		return false
+	}
 	if !info.Copy {
 		flow.Count(info.Size)
 	}

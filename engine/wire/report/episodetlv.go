@@ -23,8 +23,12 @@ const EpisodeTemplate = 0x4945
 //
 //	| version 8 | protocol 8 | source port 16 | destination port 16 | doubt 8 | 0 8 | sum 64 | over 64 | source | destination |
 //
-// with addresses of 4 bytes where the version is 4, else of 16. Times are Unix nanoseconds. Latencies and occupancies
-// of 0 are not known. Each culprit bears the doubt of all; who does not know of it leaves it out.
+// with addresses of 4 bytes where the version is 4, else of 16, and behind them, where they are not both 0,
+//
+//	| packets of flows without a record 64 | their bytes 64 |
+//
+// Times are Unix nanoseconds. Latencies and occupancies of 0 are not known. Each culprit bears the doubt of all; who does not know of it
+// leaves it out.
 type Episode struct {
 	ID             uint32 // of the sink's episodes, from 1 on
 	Node           uint32
@@ -32,6 +36,9 @@ type Episode struct {
 	Queue          uint8
 	Begin, End     int64
 	Packets, Bytes uint64 // that passed the queue meanwhile, without INT
+
+	OtherPackets, OtherBytes uint64 // of those, of flows that the sink had no room to know
+
 	Peak           EpisodePeak
 	UsualLatency   uint32 // medians before the onset
 	UsualOccupancy uint32
@@ -87,10 +94,11 @@ const MostFlows = 8
 const (
 	episodeHeadLen = 4 + 4 + 4 + 5*8 + 4*4 + 8 + 4 + 8
 	episodeFlowLen = 8 + 8 + 8 // without addresses
-	doubtAt        = 6         // in a flow
+	othersLen      = 8 + 8
+	doubtAt        = 6 // in a flow
 
 	// MaxEpisodeLen is the length of the longest Episode in bytes.
-	MaxEpisodeLen = episodeHeadLen + 2*MostFlows*(episodeFlowLen+32)
+	MaxEpisodeLen = episodeHeadLen + 2*MostFlows*(episodeFlowLen+32) + othersLen
 )
 
 // Len returns how many bytes e takes.
@@ -102,8 +110,13 @@ func (e *Episode) Len() int {
 	for i := range e.NumVictims {
 		n += e.Victims[i].len()
 	}
+	if e.hasOthers() {
+		n += othersLen
+	}
 	return n
 }
+
+func (e *Episode) hasOthers() bool { return e.OtherPackets|e.OtherBytes != 0 }
 
 func (f *EpisodeFlow) len() int {
 	if f.Source.Is4() {
@@ -145,6 +158,9 @@ func (e *Episode) Append(b []byte) []byte {
 	}
 	for i := range e.NumVictims {
 		b = e.Victims[i].append(b, NoDoubt)
+	}
+	if e.hasOthers() {
+		b = be.AppendUint64(be.AppendUint64(b, e.OtherPackets), e.OtherBytes)
 	}
 	return b
 }
@@ -193,6 +209,9 @@ func (e *Episode) Get(b []byte) bool {
 			}
 			b = b[n:]
 		}
+	}
+	if len(b) == othersLen {
+		e.OtherPackets, e.OtherBytes, b = be.Uint64(b), be.Uint64(b[8:]), b[othersLen:]
 	}
 	return len(b) == 0
 }

@@ -73,7 +73,7 @@ function asks(p) {
 
 function Who({ e, to }) {
   const c = e.culprits[0], n = (e.victims || []).length;
-  return html`Filled by ${c.flow ? html`<${Flow} id=${c.flow} />` : html`many flows of <b>${c.host}</b>`}: <b>${percent(c.share)}</b> of its bytes. <a href=${to}>Who else, and who waits</a>${n ? `: ${n} flows or more` : ''}.`;
+  return html`Filled by ${c.flow ? html`<${Flow} id=${c.flow} />` : html`many flows of <b>${c.host}</b>`}: <b>${percent(c.share)}</b> of its bytes${e.other_bytes > 0 ? `, flows without a record ${percent(e.other_bytes / e.bytes)}` : ''}. <a href=${to}>Who else, and who waits</a>${n ? `: ${n} flows or more` : ''}.`;
 }
 
 const Over = ({ p, of = asks(p) }) => html`<li><span class="first"><${Mark} is="over" /> <b class="kind">${kind(p)}</b> <a class="place" href=${viewOf(p)}>${where(p) || p.what}</a>

@@ -23,6 +23,8 @@ type EpisodeItem struct {
 	Ended          string        `json:"ended"` // open, cleared or silent
 	Packets        uint64        `json:"packets"`
 	Bytes          uint64        `json:"bytes"`
+	OtherPackets   uint64        `json:"other_packets"` // of flows that the flow table had no room for
+	OtherBytes     uint64        `json:"other_bytes"`
 	ECNCapable     uint64        `json:"ecn_capable"` // packets that queues on their way may mark, or have marked
 	ECNMarked      uint64        `json:"ecn_marked"`  // that one of them has: CE
 	PeakLatencyNs  *uint32       `json:"peak_latency_ns"`
@@ -100,7 +102,7 @@ func NewEpisodeItem(r *episode.Record) *EpisodeItem {
 	value := func(v uint32) *uint32 { return some(v, v != 0) }
 	x := &EpisodeItem{
 		ID: r.ID, Node: uint32(r.Queue[0] >> 32), Egress: knownPort(uint16(r.Queue[0])), Queue: uint8(r.Queue[1]),
-		Begin: timestamp(r.Begin), End: someTime(r.End), Ended: r.Ended.String(), Packets: r.Packets, Bytes: r.Bytes, ECNCapable: r.Capable, ECNMarked: r.Marked,
+		Begin: timestamp(r.Begin), End: someTime(r.End), Ended: r.Ended.String(), Packets: r.Packets, Bytes: r.Bytes, OtherPackets: r.OtherPackets, OtherBytes: r.OtherBytes, ECNCapable: r.Capable, ECNMarked: r.Marked,
 		PeakLatencyNs: value(r.PeakLatency), PeakOccupancy: value(r.PeakOccupancy), PeakAt: someTime(r.PeakAt),
 		UsualLatencyNs: value(r.UsualLatency), UsualOccupancy: value(r.UsualOccupancy),
 		Culprits: culpritsOf(&r.Culprits), Doubt: r.Doubt(), Victims: []victimItem{}, Bursts: r.Bursts, FullNs: r.Over(), AddedNs: r.Victims.Total,

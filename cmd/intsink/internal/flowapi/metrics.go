@@ -25,6 +25,7 @@ var episodeMetrics = []metric.Of[episode.Totals]{
 	{Name: "intsink_episode_seconds_total", Help: "time that the recorded episodes lasted, all together", Samples: func(t *episode.Totals, to metric.Samples) { to.Seconds(t.Ns) }},
 	{Name: "intsink_episode_packets_total", Help: "packets that passed the queues in these episodes", Samples: func(t *episode.Totals, to metric.Samples) { to.Add(t.Packets) }},
 	{Name: "intsink_episode_bytes_total", Help: "bytes of these packets, without INT", Samples: func(t *episode.Totals, to metric.Samples) { to.Add(t.Bytes) }},
+	{Name: "intsink_episode_other_bytes_total", Help: "bytes of them that were of flows without a record, for which the flow table had no room", Samples: func(t *episode.Totals, to metric.Samples) { to.Add(t.Others) }},
 	{Name: "intsink_episode_culprit_bytes_total", Help: "bytes of them that were of the three flows with most of them, of each episode", Samples: func(t *episode.Totals, to metric.Samples) { to.Add(t.Culprits) }},
 }
 

@@ -67,7 +67,11 @@ func episodesText(all []*EpisodeItem) string {
 	if len(all) > 1 {
 		text += "at most from " + most.Begin.Format(clock) + ": "
 	}
-	return text + fmt.Sprintf("%s filled it, with %.0f %% of %s", most.Culprits[0].Flow, 100*most.Culprits[0].Share, bytesText(most.Bytes))
+	text += fmt.Sprintf("%s filled it, with %.0f %% of %s", most.Culprits[0].Flow, 100*most.Culprits[0].Share, bytesText(most.Bytes))
+	if share := 100 * float64(most.OtherBytes) / float64(max(most.Bytes, 1)); share >= 1 {
+		text += fmt.Sprintf(", flows without a record: %.0f %%", share)
+	}
+	return text
 }
 
 const clock = "15:04:05"

@@ -272,6 +272,7 @@ func addWho(e *problem.Evidence, r *episode.Record) {
 		return all
 	}
 	e.Culprits, e.Now, e.Bytes, e.AddedNs, e.FullNs = culprits(&r.Culprits), culprits(r.Now()), r.Bytes, r.Victims.Total, r.Over()
+	e.Others = r.OtherBytes
 	for _, c := range r.Victims.Most(maxFlows) {
 		e.Victims = append(e.Victims, problem.Victim{Flow: inspect.FlowID(&c.Flow), AddedNs: c.Sum})
 	}

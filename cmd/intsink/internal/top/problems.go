@@ -145,6 +145,9 @@ func filledBy(e *problem.Evidence) string {
 	if all == nil {
 		return ""
 	}
+	if share := 100 * float64(e.Others) / float64(max(e.Bytes, 1)); share >= 1 {
+		all = append(all, fmt.Sprintf("flows without a record with %.0f %%", share))
+	}
 	return "filled by " + strings.Join(all, ", ")
 }
 
