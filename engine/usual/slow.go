@@ -164,7 +164,8 @@ func (u *Usual) Slow(now int64) []Slow {
 // Sight is a place that a packet passed, and when the last one did.
 type Sight struct {
 	Place
-	At int64 // Unix nanoseconds
+	At  int64 // Unix nanoseconds
+	Odd bool  // that one took long
 }
 
 // Seen returns the hops or segments that had a sample since a time.
@@ -173,7 +174,7 @@ func (u *Usual) Seen(k Kind, since int64) (all []Sight) {
 	defer u.mu.Unlock()
 	u.others[k%NumKinds].Walk(0, MaxPlaces, func(key [2]uint64, _ uint32, p *place) {
 		if p.pace.seen >= since {
-			all = append(all, Sight{Place{k, key}, p.pace.seen})
+			all = append(all, Sight{Place{k, key}, p.pace.seen, p.pace.window&1 != 0})
 		}
 	})
 	return all

@@ -17,15 +17,27 @@ const (
 	busyLately = 30 * time.Second
 )
 
-// busy lists interfaces that are busy. The caller holds x.mu.
+// busy lists interfaces that are busy. Where a queue is congested before its interface is told, the queue tells more; one that is told
+// stays. The caller holds x.mu.
 func (x *Network) busy(k *Known, now time.Time) []problem.Sign {
-	keys := slices.SortedFunc(maps.Keys(k.Busy), func(a, b [2]uint64) int { return slices.Compare(a[:], b[:]) })
+	was := x.toldBusy
+	x.toldBusy = map[[2]uint64]uint32{}
 	var found []found
-	for _, at := range keys {
+	for _, at := range slices.SortedFunc(maps.Keys(k.Busy), func(a, b [2]uint64) int { return slices.Compare(a[:], b[:]) }) {
 		v := k.Busy[at]
-		if _, full := x.full[at]; !full && now.UnixNano()-v.Since >= int64(busyFor) && now.UnixNano()-v.Seen < int64(busyLately) {
-			found = append(found, foundBusy(at, &v))
+		_, full := x.full[at]
+		load, told := was[at]
+		if full && !told || now.UnixNano()-v.Since < int64(busyFor) || now.UnixNano()-v.Seen >= int64(busyLately) {
+			continue
 		}
+		if v.Below != 0 { // it is calm, and was not for long
+			v.Seen = v.Below
+		}
+		if v.Below == 0 || !told {
+			load = v.Utilization
+		}
+		v.Utilization, x.toldBusy[at] = load, load
+		found = append(found, foundBusy(at, &v))
 	}
 	return x.choose(problem.InterfaceBusy, found, now)
 }

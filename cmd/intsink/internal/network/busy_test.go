@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/internal/problem"
 	"intsink/engine/event"
 	"intsink/engine/usual"
 )
@@ -39,5 +40,25 @@ func TestBusyInterfaces(t *testing.T) {
 	want(t, 10, signs, "interface_busy node 102 egress 1")
 	if s := signs[0]; *s.Value != 95 || s.Unit != "%" || !s.Since.Equal(at(0)) {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestBusyInterfaceStays: an interface that is told stays so while a queue of it is congested; its load is that of when it was high, and
+// it was over when it fell.
+func TestBusyInterfaceStays(t *testing.T) {
+	at := func(s float64) time.Time { return time.Unix(1000, int64(s*1e9)) }
+	x := New()
+	key := [2]uint64{102<<32 | 1}
+	look := func(second float64, v event.Interface) []problem.Sign {
+		v.Busy, v.Percent, v.Since, v.Seen = true, true, at(0).UnixNano(), at(second).UnixNano()
+		return x.Look(nil, &Known{Busy: map[[2]uint64]event.Interface{key: v}}, at(second))
+	}
+	want(t, 6, look(6, event.Interface{Utilization: 97}), "interface_busy node 102 egress 1")
+	x.full[key] = at(7)
+	want(t, 7, look(7, event.Interface{Utilization: 98}), "interface_busy node 102 egress 1")
+	signs := look(9, event.Interface{Utilization: 20, Below: at(8).UnixNano()})
+	want(t, 9, signs, "interface_busy node 102 egress 1")
+	if s := signs[0]; *s.Value != 98 || !s.Seen.Equal(at(8)) {
+		t.Errorf("%v %%, seen %v", *s.Value, s.Seen)
 	}
 }

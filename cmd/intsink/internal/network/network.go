@@ -14,7 +14,8 @@
 //	congestedqueues.go  congested queues, with who fills them and who waits
 //	busy.go             interfaces that send nearly all they can
 //	standing.go         how long nodes are known, and what has room
-//	slow.go             hops and segments that take longer than usual
+//	slow.go             hops that take longer than usual
+//	slowsegments.go     segments that do
 //	changed.go          places at which what is usual has changed
 //	clocks.go           clocks that are wrong
 //	signs.go            signs of all of it
@@ -61,6 +62,7 @@ type Network struct {
 	losses    losses
 	missed    uint64 // packets that the sink itself could not receive, so far
 	missedAt  time.Time
+	askedAt   time.Time                    // when missed was counted last; zero: nobody counts
 	down      []string                     // links of the sink itself
 	deafAt    time.Time                    // when one of them was seen to go down last
 	hops      recent                       // of packets whose hop limit was reached
@@ -68,15 +70,17 @@ type Network struct {
 	strange   sightings                    // on others
 	ended     uint64                       // episodes that were looked at after their end
 	full      map[[2]uint64]time.Time      // when an interface was last seen with a congested queue
-	slow      []slowGroup                  // of segments, at the last look
+	slow      []slowGroup                  // of segments, of the last minutes
 	slowWays  map[uint32][]hop             // through nodes, since they are slow
 	wellWays  map[uint32]map[hop]time.Time // of those, since when they are not any more
 
-	everywhere atNearlyAll         // slow
-	allFull    atNearlyAll         // with a congested queue
-	toldFull   map[[2]uint64]bool  // interfaces, at the last look
-	waiting    map[string][]string // flows that take longer by what is slow, since it is
-	group      uint64              // number of the last slowGroup
+	everywhere      atNearlyAll          // slow
+	linesEverywhere atNearlyAll          // slow segments
+	allFull         atNearlyAll          // with a congested queue
+	toldFull        map[[2]uint64]bool   // interfaces, at the last look
+	toldBusy        map[[2]uint64]uint32 // the same, with the load that they had when it was high last
+	waiting         map[string][]string  // flows that take longer by what is slow, since it is
+	group           uint64               // number of the last slowGroup
 
 	followed map[flows.Key]*followed
 	crowded  map[spot]*crowd // at this look
@@ -161,9 +165,15 @@ func (x *Network) Observe(n *inspect.Notice) {
 func (x *Network) Missed(now time.Time, total uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if total > x.missed {
+	if x.askedAt = now; total > x.missed {
 		x.missed, x.missedAt = total, now
 	}
+}
+
+// isNotOwn reports whether a loss began so long before the sink's own misses were counted last that they would be among these. The
+// caller holds x.mu.
+func (x *Network) isNotOwn(began time.Time) bool {
+	return x.askedAt.IsZero() || x.askedAt.Sub(began) >= time.Second
 }
 
 // Deaf takes up which links of the sink itself are down. What falls silent as one goes down did so on its way to the sink.
@@ -215,6 +225,7 @@ type Known struct {
 	Slow     []usual.Slow                                          // places that are slow now
 	Changed  []usual.Change                                        // places at which what is usual has changed
 	Hops     []usual.Sight                                         // hops that a packet passed lately
+	Segments []usual.Sight                                         // and segments
 	Episodes func() []episode.Record                               // that are open; nil: none are; episode.Book.Open
 	Ended    func(from uint64) (all []episode.Record, next uint64) // nil: none have; episode.Book.Ended
 	Usual    func(usual.Place) (usual.Value, bool)
@@ -232,7 +243,7 @@ const hopLately = 10e9
 func KnownBy(w *engine.Worker, now int64) *Known {
 	u := w.Usual()
 	wrong, apart := w.Clocks().Judge(now)
-	return &Known{Busy: w.Busy(now - event.InterfaceMemory), Clocks: Clocks{wrong, apart, w.Clocks().Compared(now)}, Believes: w.Clocks().Believes, Slow: u.Slow(now), Changed: u.Changed(now), Hops: u.Seen(usual.Hop, now-hopLately), Episodes: w.Episodes().Open, Ended: w.Episodes().Ended, Usual: u.Of}
+	return &Known{Busy: w.Busy(now - event.InterfaceMemory), Clocks: Clocks{wrong, apart, w.Clocks().Compared(now)}, Believes: w.Clocks().Believes, Slow: u.Slow(now), Changed: u.Changed(now), Hops: u.Seen(usual.Hop, now-hopLately), Segments: u.Seen(usual.Segment, now-hopLately), Episodes: w.Episodes().Open, Ended: w.Episodes().Ended, Usual: u.Of}
 }
 
 // What is what Look needs of a worker.

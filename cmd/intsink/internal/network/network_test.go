@@ -201,7 +201,14 @@ func TestLossOfTheSink(t *testing.T) {
 	want(t, 13, x.Look(nil, &Known{}, at(13)))
 	x.Observe(lost(20))
 	x.Missed(at(20), 5)
-	want(t, 20, x.Look(nil, &Known{}, at(20)), "loss_between from 101 to 301")
+	want(t, 20, x.Look(nil, &Known{}, at(20))) // the next count of what was missed may have it
+	x.Missed(at(21), 5)
+	want(t, 21, x.Look(nil, &Known{}, at(21)), "loss_between from 101 to 301")
+	x.Observe(lost(100))
+	x.Missed(at(100.2), 5)
+	want(t, 100.3, x.Look(nil, &Known{}, at(100.3)))
+	x.Missed(at(101.2), 9)
+	want(t, 101.3, x.Look(nil, &Known{}, at(101.3)))
 }
 
 // TestBounds: who writes metadata makes nodes and paths; so many are kept, and the rest is counted.

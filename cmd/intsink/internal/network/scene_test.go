@@ -50,9 +50,10 @@ type scene struct {
 	sources [61]*intgen.Flow
 
 	slow, fill, move bool
-	absent           func(flow int) bool // has not begun yet; nil: none
-	cut              int                 // flow whose INT is cut; 0: none
-	drift            float64             // of all latencies, times
+	absent           func(flow int) bool          // has not begun yet; nil: none
+	cut              int                          // flow whose INT is cut; 0: none
+	drift            float64                      // of all latencies, times
+	line             func(from, to uint32) uint32 // what a packet takes longer between two nodes, ns; nil: nothing
 }
 
 const perSecond = 1650
@@ -150,7 +151,9 @@ func (s *scene) packet(flow int) []byte {
 		hops[i].IngressTimestamp = at
 		at += uint64(hops[i].LatencyNs)
 		hops[i].EgressTimestamp = at
-		at += uint64(s.jitter(700))
+		if at += uint64(s.jitter(700)); i > 0 && s.line != nil {
+			at += uint64(s.line(hops[i].NodeID, hops[i-1].NodeID))
+		}
 	}
 	f := s.sources[flow]
 	if f == nil {
@@ -336,3 +339,43 @@ func TestCalm(t *testing.T) {
 }
 
 func abs(x int) int { return max(x, -x) }
+
+// TestLineThatFlaps: a line that is slow for some seconds again and again is one problem, and so are the lines of a node.
+func TestLineThatFlaps(t *testing.T) {
+	for _, c := range []struct {
+		slow, well int
+		is         func(from, to uint32) bool
+		place      string
+	}{
+		{3, 2, func(from, to uint32) bool { return from == 101 && to == 202 }, "between node 101 and node 202"},
+		{4, 10, func(from, to uint32) bool { return from == 101 && to == 202 }, "between node 101 and node 202"},
+		{4, 3, func(from, to uint32) bool { return from == 202 || to == 202 }, "node 202"},
+	} {
+		s := newScene(t, 1, 0xfd00)
+		s.pass(120, 0.5)
+		s.quiet("calm")
+		for range 6 {
+			s.line = func(from, to uint32) uint32 {
+				if !c.is(from, to) {
+					return 0
+				}
+				return 400_000
+			}
+			s.pass(c.slow, 1)
+			s.line = nil
+			s.pass(c.well, 1)
+		}
+		s.pass(10, 1)
+		begins := 1
+		if c.well > 5 {
+			begins = 6
+		}
+		var want []string
+		for range begins {
+			want = append(want, "begin slow_segment "+c.place, "end slow_segment "+c.place)
+		}
+		if s.onlyTold(c.place, want...); begins > 1 && (s.last["slow_segment"] == nil || s.last["slow_segment"].Times != begins) {
+			t.Errorf("%+v", s.last["slow_segment"])
+		}
+	}
+}

@@ -177,7 +177,7 @@ func (x *Network) happened(now time.Time) (all []problem.Sign) {
 	if x.losses.count > 0 && !x.missedAt.IsZero() && x.losses.last.Sub(x.missedAt) <= ownLoss && x.missedAt.Sub(x.losses.last) <= ownLoss {
 		x.losses = losses{} // the sink's own, which has a problem of its own
 	}
-	if l := &x.losses; l.count > 0 && now.Sub(l.last) <= quiet && !l.isFew(x.pace()) {
+	if l := &x.losses; l.count > 0 && now.Sub(l.last) <= quiet && !l.isFew(x.pace()) && x.isNotOwn(l.began) {
 		s := l.sign()
 		s.Known = l.known
 		all = append(all, s)

@@ -1,5 +1,4 @@
-// Hops and segments that take longer than usual: one problem for a node, however many ways through it are slow; one for
-// segments that have a node in common.
+// Hops that take longer than usual: one problem for a node, however many ways through it are slow.
 
 package network
 
@@ -13,10 +12,7 @@ import (
 	"intsink/engine/usual"
 )
 
-const (
-	slowFor = 500 * time.Millisecond       // less is no problem yet
-	lineFor = time.Duration(usual.LineFor) // of a segment
-)
+const slowFor = 500 * time.Millisecond // less is no problem yet
 
 // sightings are the flows that took longer lately, with their ways.
 type sightings struct {
@@ -310,7 +306,7 @@ func (n *slowNode) place(id uint32, used []usual.Sight) []problem.Part {
 		sameIn, sameOut = sameIn && h.ingress == first.ingress, sameOut && h.egress == first.egress
 	}
 	for _, u := range used {
-		if h := hopOf(u.Key); h.node == id {
+		if h := hopOf(u.Key); h.node == id && !u.Odd && u.At > n.since { // of the others nobody knows yet
 			otherIn, otherOut = otherIn || h.ingress != first.ingress, otherOut || h.egress != first.egress
 		}
 	}
@@ -321,143 +317,6 @@ func (n *slowNode) place(id uint32, used []usual.Sight) []problem.Part {
 		parts = append(parts, place("egress", first.egress)...)
 	}
 	return parts
-}
-
-// slowGroup is segments that are slow together.
-type slowGroup struct {
-	number uint64 // which problem they are
-	pairs  [][2]uint32
-}
-
-// slowSegments lists segments that take longer than usual. Those that have a node in common are one problem, and those of a
-// node whose clock is wrong none: that is a problem of its own. The caller holds x.mu.
-func (x *Network) slowSegments(k *Known, now time.Time) (all []problem.Sign) {
-	var slow []usual.Slow
-	for _, s := range k.Slow {
-		p := pairOf(&s)
-		if s.Kind == usual.Segment && now.UnixNano()-s.Since >= int64(lineFor) && (k.Believes == nil || k.Believes(p[0], p[1])) {
-			slow = append(slow, s)
-		}
-	}
-	var groups []slowGroup
-	slices.SortStableFunc(slow, func(a, b usual.Slow) int { return x.elder(x.younger(&a), x.younger(&b)) })
-	for len(slow) > 0 {
-		if len(groups) == maxOfKind {
-			x.cutOff(problem.SlowSegment, len(slow))
-			break
-		}
-		var together []usual.Slow
-		together, slow = connected(slow)
-		together = x.knownOf(together, now)
-		g := slowGroup{number: x.groupOf(together, groups)}
-		for _, s := range together {
-			g.pairs = append(g.pairs, pairOf(&s))
-		}
-		groups = append(groups, g)
-		s := x.slowSegment(g.number, together)
-		s.Known = x.isKnown(x.younger(&together[0]), now)
-		all = append(all, s)
-	}
-	x.slow = groups
-	return all
-}
-
-// knownOf leaves the segments out that made-up nodes joined to others, whose nodes are known.
-func (x *Network) knownOf(together []usual.Slow, now time.Time) []usual.Slow {
-	strange := func(s usual.Slow) bool { return !x.isKnown(x.younger(&s), now) }
-	if known := slices.DeleteFunc(slices.Clone(together), strange); len(known) > 0 {
-		return known
-	}
-	return together
-}
-
-// younger is the node of a segment that has been known for less long.
-func (x *Network) younger(s *usual.Slow) uint32 {
-	p := pairOf(s)
-	if x.elder(p[0], p[1]) > 0 {
-		return p[0]
-	}
-	return p[1]
-}
-
-func pairOf(s *usual.Slow) [2]uint32 {
-	return [2]uint32{uint32(s.Key[0] >> 32), uint32(s.Key[1] >> 32)}
-}
-
-// connected takes the first of all, and those that have a node in common with one that is taken.
-func connected(all []usual.Slow) (taken, rest []usual.Slow) {
-	nodes := map[uint32]bool{}
-	take := func(s *usual.Slow) {
-		p := pairOf(s)
-		nodes[p[0]], nodes[p[1]] = true, true
-		taken = append(taken, *s)
-	}
-	take(&all[0])
-	rest = slices.Clone(all[1:])
-	for grown := true; grown; {
-		grown = false
-		rest = slices.DeleteFunc(rest, func(s usual.Slow) bool {
-			p := pairOf(&s)
-			if !nodes[p[0]] && !nodes[p[1]] {
-				return false
-			}
-			take(&s)
-			grown = true
-			return true
-		})
-	}
-	return taken, rest
-}
-
-// groupOf is the number of the group that had one of these segments at the last look and is none of taken, or a new one.
-func (x *Network) groupOf(all []usual.Slow, taken []slowGroup) uint64 {
-	for _, g := range x.slow {
-		isTaken := slices.ContainsFunc(taken, func(t slowGroup) bool { return t.number == g.number })
-		if !isTaken && slices.ContainsFunc(all, func(s usual.Slow) bool { return slices.Contains(g.pairs, pairOf(&s)) }) {
-			return g.number
-		}
-	}
-	x.group++
-	return x.group
-}
-
-func (x *Network) slowSegment(number uint64, all []usual.Slow) problem.Sign {
-	worst, since := &all[0], all[0].Since
-	times := func(s *usual.Slow) float64 { return float64(s.Latency) / float64(max(s.Usual.Median, 1)) }
-	for i := range all {
-		if since = min(since, all[i].Since); times(&all[i]) > times(worst) {
-			worst = &all[i]
-		}
-	}
-	p := pairOf(worst)
-	s := problem.Sign{
-		Kind: problem.SlowSegment, Key: fmt.Sprintf("segments %d", number), Subject: "network", What: "packets take longer between the nodes than usual", Over: "packets get from node to node as usual again",
-		Place: place("from", p[0], "to", p[1]), Value: new(float64(worst.Latency)), Usual: usually(worst.Usual), Unit: "ns", Since: time.Unix(0, since), Settle: settle,
-		Evidence: problem.Evidence{Flows: x.slowed(time.Unix(0, since).Add(-time.Second), p[0], p[1])},
-		Todo:     "look at what lies between the nodes: the line, what it is carried by, the clocks of both",
-	}
-	if node, ok := common(all); ok && len(all) > 1 {
-		s.Place, s.What = place("node", node), "packets take longer to it, or from it, than usual"
-		s.Evidence.Why = fmt.Sprintf("%d segments of the node are slow", len(all))
-	}
-	return s
-}
-
-// common is the node that all segments have.
-func common(all []usual.Slow) (node uint32, ok bool) {
-	pairs := map[[2]uint32]bool{}
-	for i := range all {
-		pairs[pairOf(&all[i])] = true
-	}
-	if len(pairs) < 2 {
-		return 0, false // two lines between the same nodes
-	}
-	for _, node := range pairOf(&all[0]) {
-		if !slices.ContainsFunc(all, func(s usual.Slow) bool { p := pairOf(&s); return p[0] != node && p[1] != node }) {
-			return node, true
-		}
-	}
-	return 0, false
 }
 
 func sortedKeys[V any](m map[uint32]V) []uint32 {

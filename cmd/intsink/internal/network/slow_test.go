@@ -33,9 +33,11 @@ func TestSlowNode(t *testing.T) {
 	x := New()
 	a, b, c := slowHopAt(10, 202, 1, 2), slowHopAt(10, 202, 3, 2), slowHopAt(10, 202, 1, 1)
 	used := hopsOf(a, b, c)
+	used[2].At = at(10.9).UnixNano() // a packet by the other interface took as long as usual
 	x.Observe(&inspect.Notice{Time: at(10).UnixNano(), Events: event.HopLatency.Set(), Tracked: true, Known: true, Key: key(1), Path: ways[1]})
 	x.Observe(&inspect.Notice{Time: at(10).UnixNano(), Events: event.HopLatency.Set(), Tracked: true, Known: true, Key: key(2), Path: ways[2]})
-	want(t, 10.2, x.Look(nil, &Known{Slow: []usual.Slow{a}, Hops: used}, at(10.2))) // not yet
+	want(t, 10.2, x.Look(nil, &Known{Slow: []usual.Slow{a}, Hops: used}, at(10.2)))                                    // not yet
+	want(t, 10.8, x.Look(nil, &Known{Slow: []usual.Slow{a, b}, Hops: hopsOf(a, b, c)}, at(10.8)), "slow_hop node 202") // of the other interface nobody knows yet
 	signs := x.Look(nil, &Known{Slow: []usual.Slow{a, b}, Hops: used}, at(11))
 	want(t, 11, signs, "slow_hop node 202 egress 2")
 	if s := signs[0]; *s.Value != 300_000 || *s.Usual != 3000 || !s.Since.Equal(at(10)) || len(s.Evidence.Flows) != 1 {
@@ -50,24 +52,6 @@ func TestSlowNode(t *testing.T) {
 	want(t, 12, x.Look(nil, &Known{Slow: []usual.Slow{a, b, c}, Hops: used}, at(12)), "slow_hop node 202")
 	want(t, 13, x.Look(nil, &Known{Slow: []usual.Slow{a}, Hops: used}, at(13)), "slow_hop node 202")
 	want(t, 14, x.Look(nil, &Known{Hops: used}, at(14)))
-}
-
-// TestSlowSegments: segments that have a node in common are one problem, others one each; those of a node whose clock
-// is not believed are none.
-func TestSlowSegments(t *testing.T) {
-	x := New()
-	k := &Known{Slow: []usual.Slow{slowSegmentAt(10, 101, 202), slowSegmentAt(10, 102, 202), slowSegmentAt(10, 202, 301), slowSegmentAt(10, 103, 203)}}
-	want(t, 11, x.Look(nil, k, at(11))) // it may be a clock yet
-	signs := x.Look(nil, k, at(11.5))
-	want(t, 11.5, signs, "slow_segment node 202", "slow_segment from 103 to 203")
-	keys := []string{signs[0].Key, signs[1].Key}
-	signs = x.Look(nil, &Known{Slow: k.Slow[1:]}, at(12))
-	want(t, 12, signs, "slow_segment node 202", "slow_segment from 103 to 203")
-	if !slices.Equal(keys, []string{signs[0].Key, signs[1].Key}) || keys[0] == keys[1] {
-		t.Errorf("they are other problems: %v, %s, %s", keys, signs[0].Key, signs[1].Key)
-	}
-	k.Believes = func(from, to uint32) bool { return from != 202 && to != 202 }
-	want(t, 14, x.Look(nil, k, at(14)), "slow_segment from 103 to 203")
 }
 
 // congestedNow is a queue in an episode.
