@@ -17,18 +17,31 @@ type Problem struct {
 	Place    []Part     `json:"place"`
 	What     string     `json:"what"` // for people
 	Since    time.Time  `json:"since"`
-	Until    *time.Time `json:"until"`           // null: it is wrong now
-	Times    int        `json:"times,omitempty"` // how often it began since, where it came and went
-	Ended    string     `json:"ended,omitempty"` // why it ended, where not because all is well again
-	Value    *float64   `json:"value"`           // null: there is no number to it
-	Usual    *float64   `json:"usual"`           // what value is otherwise; null: nothing, or nobody knows
-	Unit     string     `json:"unit,omitempty"`  // of value and usual
+	Until    *time.Time `json:"until"`               // null: it is wrong now
+	Times    int        `json:"times,omitempty"`     // how often it began since, where it came and went
+	Before   int64      `json:"before_ns,omitempty"` // how long it lasted in all its times before the last one
+	Again    *time.Time `json:"again,omitempty"`     // when it began the last time; null: it never ended in between
+	Ended    string     `json:"ended,omitempty"`     // why it ended, where not because all is well again
+	Value    *float64   `json:"value"`               // null: there is no number to it
+	Usual    *float64   `json:"usual"`               // what value is otherwise; null: nothing, or nobody knows
+	Unit     string     `json:"unit,omitempty"`      // of value and usual
 	Evidence Evidence   `json:"evidence"`
 	Todo     string     `json:"todo"` // what to do, or to look at
 
 	network, known bool    // packets told of it; its place had been known for long
 	began          string  // where it began; "": nobody has asked yet
 	grown          *growth // of a counter, since a Mark; nil: it is a state, or nobody compares
+}
+
+// Lasted is how long p was wrong until now, or its end: the calm between its times left out, where its end was told in between.
+func (p *Problem) Lasted(now time.Time) time.Duration {
+	if p.Until != nil {
+		now = *p.Until
+	}
+	if p.Again != nil {
+		return max(0, time.Duration(p.Before)+now.Sub(*p.Again))
+	}
+	return max(0, now.Sub(p.Since))
 }
 
 // Told says who tells of p: the sink itself, or packets; and whether its place was known before it began. Whoever sends packets can

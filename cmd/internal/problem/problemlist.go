@@ -152,9 +152,10 @@ func (l *List) begin(t *trouble, p Problem, now time.Time) (told []edge) {
 	}
 	t.left, p.network, p.known = false, t.group == OfNetwork, t.known
 	if old := l.earlier(&p, now); old != nil {
-		times := max(p.Times, 1)
-		p.ID, p.Since, p.Times = old.ID, old.Since, old.Times
+		times, began := max(p.Times, 1), p.Since
+		p.ID, p.Since, p.Times, p.Before, p.Again = old.ID, old.Since, old.Times, old.Before, old.Again
 		if old.Ended != endedByStop {
+			p.Before, p.Again = int64(old.Lasted(now)), &began
 			p.Times = max(old.Times, 1) + times
 			if t.state != nil {
 				t.state.before = max(old.Times, 1)
@@ -271,7 +272,7 @@ func (e *edge) tell(l *List) {
 	}
 	switch {
 	case e.event == End:
-		l.log().Info(e.trouble.subject+": "+e.trouble.over, append(args, "for", p.Until.Sub(p.Since).Round(time.Second))...)
+		l.log().Info(e.trouble.subject+": "+e.trouble.over, append(args, "for", p.Lasted(*p.Until).Round(time.Second))...)
 	case e.event == again:
 		l.log().Info(e.trouble.subject+": "+p.What+", again and again", args...)
 	case p.Severity == Error:

@@ -192,11 +192,25 @@ func TestWhatComesAndGoesIsOneProblem(t *testing.T) {
 	}
 	if a := l.answer(&Filter{limit: 9}); len(a.Items) != 1 || a.Items[0].Times != 3 || !a.Items[0].Since.Equal(at(2)) || a.Items[0].Until == nil {
 		t.Errorf("%+v", a.Items)
+	} else if p := a.Items[0]; p.Lasted(at(now)) != 27*time.Second || p.Again == nil || !p.Again.Equal(at(142)) { // nine seconds each time
+		t.Errorf("wrong for %v, the last time since %v", p.Lasted(at(now)), p.Again)
 	}
 	pass(300)
 	pass(10, fault("7"))
 	if a := l.answer(&Filter{limit: 9}); len(a.Items) != 2 || a.Items[0].Times != 0 || a.Items[0].ID != 2 {
 		t.Errorf("%+v", a.Items)
+	}
+}
+
+// TestFlowsStay: a problem keeps its flows where nobody tells of them any more.
+func TestFlowsStay(t *testing.T) {
+	l, s := quiet(), fault("7")
+	for second, flows := range [][]string{{"a"}, {"a", "b"}, nil, {}} {
+		s.Evidence.Flows = flows
+		l.Look("network", []Sign{s}, at(second))
+	}
+	if p := l.Answer().Items[0]; !slices.Equal(p.Evidence.Flows, []string{"a", "b"}) {
+		t.Errorf("%q", p.Evidence.Flows)
 	}
 }
 

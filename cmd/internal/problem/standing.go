@@ -52,7 +52,11 @@ func (l *List) state(t *trouble, s *Sign, now time.Time) []edge {
 	t.state.well, t.state.seen, t.state.settle = time.Time{}, s.Seen, s.Settle
 	if t.problem != nil {
 		p, turned := t.problem, t.problem.Kind != s.Kind
+		was := p.Evidence.Flows
 		p.Value, p.Usual, p.Unit, p.What, p.Todo, p.Evidence, p.Place = s.Value, s.Usual, s.Unit, s.What, s.Todo, s.Evidence.bounded(), append([]Part{}, s.Place...)
+		if len(p.Evidence.Flows) == 0 && !turned { // nobody tells of them any more
+			p.Evidence.Flows = was
+		}
 		if l.Named != nil {
 			l.Named(p.Place)
 		}

@@ -51,7 +51,7 @@ function Problem({ p }) {
       <a class="place" href=${viewOf(p)}>${where(p)}</a>
       ${p.value != null && html`<span class="value"><b>${amount(p.value, p.unit)}</b>${p.usual ? ` ${times(p.value / p.usual)} its usual ${amount(p.usual, p.unit)}` : ''}</span>`}
       <${Lately} p=${p} />
-      <span class="since">since ${at(p.since)}, for ${lasts(p.since)}${p.times ? `, ${p.times} times` : ''}</span></div>
+      <span class="since">since ${at(p.since)}, for ${lasts(p.since)}${often(p, Date.now())}</span></div>
     ${(e.culprits || []).length > 0 && html`<div><${Who} e=${e} to=${viewOf(p)} /></div>`}
     <div>${upper(p.what)}. ${e.from && html`For example from <b>${wayName(e.from)}</b> to <b>${wayName(e.to)}</b>. `}<span class="quiet">${e.why ? upper(e.why).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, at) + '. ' : ''}${upper(p.todo)}.</span></div>
     ${(e.sinks || []).length > 0 && html`<div class="quiet">Told by ${e.sinks.map((x, i) => html`${i ? ', ' : ''}<a href=${x.url + '#now'} target="_blank" rel="noreferrer">${x.sink}</a>`)}.</div>`}
@@ -79,8 +79,14 @@ function Who({ e, to }) {
 const Over = ({ p, of = asks(p) }) => html`<li><span class="first"><${Mark} is="over" /> <b class="kind">${kind(p)}</b> <a class="place" href=${viewOf(p)}>${where(p) || p.what}</a>
   ${p.value != null && html`<span class="value"><b>${amount(p.value, p.unit)}</b>${p.usual ? ` ${times(p.value / p.usual)} its usual` : ''}</span>`}
   ${(p.evidence.culprits || []).length > 0 && html`<span>filled by ${p.evidence.culprits[0].flow ? html`<${Flow} id=${p.evidence.culprits[0].flow} />` : `many flows of ${p.evidence.culprits[0].host}`}</span>`}
-  <span class="since">${at(p.since)}, lasted ${lasts(p.since, Date.parse(p.until))}, over ${ago(p.until)}</span></span>
+  <span class="since">${at(p.since)}, lasted ${lasts(p.since, Date.parse(p.until))}${often(p, Date.parse(p.until))}, over ${ago(p.until)}</span></span>
   ${Object.keys(of).length > 0 && html`<details><summary>${upper(p.what)}</summary><${Was} of=${of} /></details>`}</li>`;
+
+// often says how many times p came and went, and how long it was wrong in all.
+function often(p, until) {
+  const wrong = p.again && (p.before_ns || 0) / 1e6 + until - Date.parse(p.again);
+  return (p.times ? `, ${p.times} times` : '') + (p.again ? `, wrong for ${lasts(0, wrong)} of it` : '');
+}
 
 // upper begins a sentence, but for a name of a file.
 const upper = (text) => text.replace(/^[a-z]+(?=[ ,'])/, (w) => w[0].toUpperCase() + w.slice(1));

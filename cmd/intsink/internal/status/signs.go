@@ -11,8 +11,8 @@ import (
 	"intsink/cmd/internal/problem"
 )
 
-// Signs lists those that j has. stuck is what is wrong with workers that do not poll, nil where all do.
-func (j *Status) Signs(stuck error) (all []problem.Sign) {
+// Signs lists those that j has. stuck is what is wrong with workers that do not poll, nil where all do; behind is since when.
+func (j *Status) Signs(stuck error, behind time.Time) (all []problem.Sign) {
 	for i := range j.Collectors {
 		all = append(all, ofCollector(&j.Collectors[i])...)
 	}
@@ -35,7 +35,7 @@ func (j *Status) Signs(stuck error) (all []problem.Sign) {
 	}
 	if stuck != nil {
 		all = append(all, problem.Sign{
-			Kind: problem.WorkerBehind, Subject: "workers", What: "a worker does not poll", Over: "all poll again", Evidence: problem.Evidence{Why: stuck.Error()}, Settle: problem.Settle,
+			Kind: problem.WorkerBehind, Subject: "workers", What: "a worker does not poll", Over: "all poll again", Evidence: problem.Evidence{Why: stuck.Error()}, Since: behind, Settle: problem.Settle,
 			Todo: "look at what else runs on its CPU (intsink doctor); where it stays so, intsink report-bug, and restart",
 		})
 	}

@@ -222,7 +222,7 @@ func newLogged() *logged {
 }
 
 func (l *logged) look(second int, s *Status, health error) {
-	l.list.Look("sink", s.Signs(health), at(second))
+	l.list.Look("sink", s.Signs(health, time.Time{}), at(second))
 }
 
 func (l *logged) wantTold(t *testing.T, want ...string) {

@@ -212,6 +212,9 @@ func times(p *problem.Problem, now time.Time) string {
 	if p.Times > 1 {
 		again = fmt.Sprintf(", %d times", p.Times)
 	}
+	if p.Again != nil {
+		again += fmt.Sprintf(", wrong for %s of it", lasted(p.Lasted(now)))
+	}
 	if p.Until != nil {
 		return fmt.Sprintf("%s to %s UTC, %s%s", at(p.Since), at(*p.Until), lasted(p.Until.Sub(p.Since)), again)
 	}

@@ -29,6 +29,19 @@ func (s *Server) Healthy() error {
 	return nil
 }
 
+// behind is since when, by the wall clock, the worker has not polled that polled longest ago; zero: one never has.
+func (s *Server) behind(now time.Time) time.Time {
+	longest := time.Duration(0)
+	for _, w := range s.Workers {
+		beat := w.Beat()
+		if beat == 0 {
+			return time.Time{}
+		}
+		longest = max(longest, time.Duration(s.Clock()-beat))
+	}
+	return now.Add(-longest)
+}
+
 // verbose answers each check by a line, the configuration in force, what became of the
 // last reload and what is degraded, neither of which makes a sink less ready.
 func (s *Server) verbose(w http.ResponseWriter) {

@@ -45,7 +45,7 @@ func (p Problems) Watch(done <-chan struct{}, s *Server, looks ...func(j *status
 	defer tick.Stop()
 	for {
 		j := s.Status()
-		p.Look("sink", j.Signs(s.Healthy()), time.Now())
+		p.Look("sink", j.Signs(s.Healthy(), s.behind(time.Now())), time.Now())
 		for _, look := range looks {
 			look(j)
 		}
