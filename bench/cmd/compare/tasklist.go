@@ -19,6 +19,7 @@ var (
 	byGRE      = fmt.Sprintf("gre_protocol = %d", traffic.GREProtocol)
 	byVXLANGPE = fmt.Sprintf("vxlan_gpe = { port = %d, next_protocol = %d }", traffic.GPEPort, traffic.GPENextProtocol)
 	byGeneve   = fmt.Sprintf("geneve = { port = %d, option_class = %d }", traffic.GenevePort, traffic.GeneveOptionClass)
+	byIOAM     = "ioam {\n    namespace = 123\n  }"
 	byIFA      = "ifa {\n    protocol = 253\n    copies   = \"drop\"\n  }"
 	byAny      = strings.Join([]string{byPort, byDSCP, byProbe}, "\n  ")
 )
@@ -110,6 +111,7 @@ func headerTasks() []task {
 		with("gpe", "VXLAN-GPE", byVXLANGPE, traffic.Headers{Encap: traffic.VXLANGPE}),
 		with("geneve", "Geneve", byGeneve, traffic.Headers{Encap: traffic.Geneve}),
 		with("ifa", "IFA", byIFA, traffic.Headers{Encap: traffic.IFA}),
+		with("ioam", "IOAM", byIOAM, traffic.Headers{Encap: traffic.IOAM, IPv6: true}),
 		{name: "int-ifa", title: "INT and IFA, half of the flows each", dut: watching(byPort + "\n  " + byIFA), instructions: "int-ifa", spec: variant(withIFA)},
 		{name: "int10", title: "INT 1.0 by DSCP", dut: watching(byDSCP + "\n  versions = [\"2\", \"1\"]"), instructions: "int10",
 			spec: variant(func(s *traffic.Spec) { s.Encap, s.Format = traffic.DSCP, intgen.Format1 })},

@@ -20,6 +20,7 @@ import (
 	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
+	"intsink/engine/wire/ioam"
 	"intsink/engine/wire/packet"
 	"intsink/engine/wire/report"
 )
@@ -93,6 +94,7 @@ var rows = []row{
 	{name: "geneve", traffic: spec(traffic.Geneve, nil), rules: byGeneve},
 	{name: "ifa", traffic: spec(traffic.IFA, nil), rules: byIFA},
 	{name: "int-ifa", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.WithIFA, s.Size = true, 160 }), rules: byINTAndIFA},
+	{name: "ioam", traffic: spec(traffic.IOAM, func(s *traffic.Spec) { s.IPv6 = true }), rules: byIOAM},
 	{name: "hops1", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Hops = 1 })},
 	{name: "hops8", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Hops = 8 })},
 	{name: "size512", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Size = 512 })},
@@ -264,6 +266,10 @@ func byGeneve(r *engine.Rules) {
 
 func byIFA(r *engine.Rules) {
 	r.INT = inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}
+}
+
+func byIOAM(r *engine.Rules) {
+	r.INT = inthdr.Config{Version2: true, IOAM: &ioam.Config{Namespaces: []uint16{123}}}
 }
 
 // byINTAndIFA is a link that carries both.

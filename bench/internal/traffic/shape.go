@@ -64,6 +64,8 @@ func (sh *shape) encapsulate() error {
 		sh.wrap(intgen.Geneve)
 	case IFA:
 		sh.source.Marking = intgen.ByIFA
+	case IOAM:
+		sh.source.Marking = intgen.ByIOAM
 	default:
 		return fmt.Errorf("traffic: no encapsulation %q", sh.headers.Encap)
 	}
