@@ -37,6 +37,8 @@ type Flags struct {
 	linkStepEvery        uint64
 	latencyStepAfter     string
 	pathChangeAfter      string
+	busyAfter            string
+	busyFor              time.Duration
 }
 
 // Register adds the flags to cmd.
@@ -69,6 +71,8 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	fl.DurationVar(&f.linkLatency, "link-latency", 5*time.Microsecond, "time on each link, with --timestamps; it jitters by up to 5 %")
 	fl.Uint64Var(&f.linkStepEvery, "link-step-every", 0, "every N packets the link from hop 1 to hop 2 gets 100 us slower; 0: never")
 	fl.StringVar(&f.latencyStepAfter, "latency-step-after", "", "after this time hop 2 gets 500 us slower, for good")
+	fl.StringVar(&f.busyAfter, "busy-after", "", "after this time the interface of hop 2 is busy: within a second its load rises from 20 to 97 per cent")
+	fl.DurationVar(&f.busyFor, "busy-for", 0, "with --busy-after: for so long, then its load falls as it rose, and rises again after as long; 0s: for good")
 	fl.StringVar(&f.pathChangeAfter, "path-change-after", "", "live: after this time packets leave hop 1 by another interface")
 }
 
@@ -102,7 +106,7 @@ func Run(stdout, stderr io.Writer, f *Flags) error {
 const longestCapture = 1e9
 
 func (f *Flags) check() error {
-	for name, after := range map[string]string{"latency-step-after": f.latencyStepAfter, "path-change-after": f.pathChangeAfter} {
+	for name, after := range map[string]string{"latency-step-after": f.latencyStepAfter, "path-change-after": f.pathChangeAfter, "busy-after": f.busyAfter} {
 		if _, err := optionalDuration(name, after); err != nil {
 			return err
 		}
@@ -151,7 +155,7 @@ func (f *Flags) check() error {
 
 // captureFlags are the flags that make packets for a capture. With --live packets come from an
 // interface.
-var captureFlags = []string{"flows", "size", "count", "proto", "vlan", "pps", "plain", "path-change-every", "latency-step-every", "link-step-every"}
+var captureFlags = []string{"flows", "size", "count", "proto", "vlan", "pps", "plain", "path-change-every", "latency-step-every", "link-step-every", "busy-after", "busy-for"}
 
 // checkKind checks the flags that only one kind of gen has.
 func (f *Flags) checkKind() error {
@@ -184,6 +188,10 @@ func (f *Flags) checkEvents() error {
 		return errors.New("--path-change-every and --latency-step-every are of the first hop: --hops must be 1 or more")
 	case f.latencyStepAfter != "" && f.hops < 2:
 		return errors.New("--latency-step-after is of hop 2: --hops must be 2 or more")
+	case f.busyAfter != "" && f.hops < 2:
+		return errors.New("--busy-after is of hop 2: --hops must be 2 or more")
+	case f.Given("busy-for") && (f.busyAfter == "" || f.busyFor < 0):
+		return fmt.Errorf("--busy-for %v: must be 0s or more, and needs --busy-after", f.busyFor)
 	case f.pathChangeAfter != "" && f.hops < 1:
 		return errors.New("--path-change-after is of hop 1: --hops must be 1 or more")
 	}

@@ -31,6 +31,7 @@ type generator struct {
 	payload int
 	steps   []uint32 // per flow: latency steps so far
 	stepAt  int64    // when hop 2 gets slower, from the first packet on; 0: never
+	busyAt  int64    // when the load of hop 2 rises, the same
 	paths   []uint16 // per flow: path changes so far
 	links   uint64   // latency steps of the link so far
 	hops    []intgen.Hop
@@ -54,6 +55,10 @@ func genCapture(stdout, stderr io.Writer, f *Flags) error {
 		return err
 	}
 	g.stepAt = int64(after)
+	if after, err = optionalDuration("busy-after", f.busyAfter); err != nil {
+		return err
+	}
+	g.busyAt = int64(after)
 	if err := g.fitPayload(); err != nil {
 		return err
 	}
@@ -152,7 +157,10 @@ func (g *generator) fillHops(i uint64, n int, at int64) {
 		}
 		g.hops[h] = intgen.Hop{
 			NodeID: uint32(100 + hop), Ingress: 1, Egress: egress, LatencyNs: latency,
-			QueueID: 1, QueueOccupancy: uint32(g.random.IntN(100)), TxUtilization: 20,
+			QueueID: 1, QueueOccupancy: uint32(g.random.IntN(100)), TxUtilization: calmLoad,
+		}
+		if hop == 2 {
+			g.hops[h].TxUtilization = g.load(at - genStart)
 		}
 	}
 	if !g.f.timestamps {
@@ -162,6 +170,32 @@ func (g *generator) fillHops(i uint64, n int, at int64) {
 		g.links++
 	}
 	stampHops(g.hops, uint64(at), g.link)
+}
+
+// Loads of an interface, in per cent.
+const (
+	calmLoad = 20
+	busyLoad = 97
+)
+
+// load is the load of hop 2's interface so long after the first packet.
+func (g *generator) load(after int64) uint32 {
+	if g.busyAt == 0 || after < g.busyAt {
+		return calmLoad
+	}
+	after -= g.busyAt
+	busy := true
+	if each := int64(g.f.busyFor); each > 0 {
+		busy = after/each%2 == 0
+		if after >= each {
+			after %= each
+		}
+	}
+	step := uint32(min(after, 1e9) * (busyLoad - calmLoad) / 1e9)
+	if !busy {
+		return busyLoad - step
+	}
+	return calmLoad + step
 }
 
 // link is how long the packet at hand takes from a hop to the next: it jitters by
