@@ -55,3 +55,27 @@ func TestBusyBySamples(t *testing.T) {
 		}
 	}
 }
+
+// TestUnitThatCannotBe: an interface that was once said to send half as much again as it can is never called busy by samples, and no
+// longer where it was: its node model is wrong about the full load. A little above 100 is full.
+func TestUnitThatCannotBe(t *testing.T) {
+	p := watching(TxUtilization)
+	p.Thresholds.TxAuto = true
+	f := begun(t, p)
+	defer f.d.Close()
+	f.d.Adopt([]Policy{p}, CompileModels([]NodeModel{{TxFull: 100}}))
+	for n, s := range []struct {
+		load uint32
+		want bool
+		busy int
+	}{{102, false, 0}, {102, true, 1}, {150, false, 1}, {151, false, 0}, {102, false, 0}, {98, false, 0}, {9700, false, 0}, {9700, false, 0}} {
+		f.d.Samples.due = true
+		got := f.look(second, loaded(s.load)).Has(TxUtilization)
+		if busy := len(f.d.Busy(0)); got != s.want || busy != s.busy {
+			t.Errorf("packet %d, %d: reported %v, %d busy", n, s.load, got, busy)
+		}
+	}
+	if i := f.d.fabric.Interfaces.Find([2]uint64{7<<32 | 2}); i == nil || !i.IsOdd() || i.Highest != 9700 {
+		t.Errorf("%+v", i)
+	}
+}

@@ -34,7 +34,8 @@ type Queue struct {
 // Interface is the state of one egress interface of one node.
 type Interface struct {
 	Utilization uint32 // last seen
-	Percent     bool   // it is in per cent: its node's unit is known
+	Highest     uint32 // of all that were seen
+	Percent     bool   // both are in per cent: its node's unit is known
 	Busy        bool
 	Reported    bool  // in this episode
 	Window      uint8 // where only samples count: the last ones before an episode, a bit each: 1 reached the threshold
@@ -169,7 +170,7 @@ func (d *Detector) updateQueueAndInterface(now int64, f *flows.Flow, fresh bool,
 	default:
 		if i, _ := d.fabric.Interfaces.Get(now, n.egressKey()); !i.Busy || now-i.Seen > max(InterfaceMemory, d.longestHold) {
 			i.Busy = false // of a watch whose packets do not come any more
-			i.Utilization, i.Percent = n.TxUtilization, n.model.TxFull != 0
+			i.see(n)
 		}
 	}
 	return set

@@ -418,7 +418,7 @@ func TestTablesWithoutEvents(t *testing.T) {
 	}
 	f.observed(ms, told(with(one(9000), func(v *values) { v.latency, v.tx = 300, 95 })), 0)
 	q, i := queues.Find([2]uint64{7<<32 | 2, 1}), interfaces.Find([2]uint64{7<<32 | 2})
-	if q == nil || *q != (Queue{Occupancy: 9000, Latency: 300, Rest: nothingElse, Seen: f.now}) || i == nil || *i != (Interface{Utilization: 95}) {
+	if q == nil || *q != (Queue{Occupancy: 9000, Latency: 300, Rest: nothingElse, Seen: f.now}) || i == nil || *i != (Interface{Utilization: 95, Highest: 95}) {
 		t.Errorf("the tables show %+v, %+v", q, i)
 	}
 }

@@ -209,4 +209,5 @@ func (q *Queue) take(e *Queue) {
 // take makes the episode of i that of e.
 func (i *Interface) take(e *Interface) {
 	i.Busy, i.Reported, i.Below, i.Sent, i.Since, i.Window = e.Busy, e.Reported, e.Below, e.Sent, e.Since, e.Window
+	i.Highest = max(i.Highest, e.Highest)
 }

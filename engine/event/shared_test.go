@@ -248,7 +248,7 @@ func TestNewerValuesStay(t *testing.T) {
 			x.d[1].Sync(x.now + ms)
 			c.q.Seen, c.q.Since, c.q.Congested, c.q.Reports, c.q.Episodes = x.now+max(c.late, 0), x.now, true, 1, 1
 			c.q.Rest, c.q.Ends = nothingElse, x.now+second
-			c.i.Since = x.now
+			c.i.Since, c.i.Highest = x.now, 95
 			c.i.Seen, c.i.Sent, c.i.Busy, c.i.Reported = x.now+max(c.late, 0), x.now, true, true
 			if q := x.d[1].fabric.Queues.Find(at); q == nil || *q != c.q {
 				t.Errorf("the queue is %+v, want %+v", q, c.q)

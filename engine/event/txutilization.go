@@ -21,7 +21,8 @@ const InterfaceMemory = 600e9
 func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh bool, t *Thresholds) Set {
 	key := n.egressKey()
 	i, _ := d.fabric.Interfaces.Get(now, key)
-	i.Utilization, i.Percent, i.Seen = n.TxUtilization, n.model.TxFull != 0, now
+	i.see(n)
+	i.Seen = now
 	if n.TxUtilization < t.TxRaise && !i.Busy && i.Window == 0 {
 		return 0
 	}
@@ -43,9 +44,23 @@ func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh b
 	return set
 }
 
+// see takes up the load that a node writes.
+func (i *Interface) see(n *hopValues) {
+	if percent := n.model.TxFull != 0; percent != i.Percent {
+		i.Percent, i.Highest = percent, 0
+	}
+	i.Utilization, i.Highest = n.TxUtilization, max(i.Highest, n.TxUtilization)
+}
+
+// oddLoad is more than an interface can send, in per cent, however coarsely its node counts: what is said to be full is not.
+const oddLoad = 150
+
+// IsOdd reports whether the unit of an interface cannot be what is said of it. Nothing is concluded from its loads then.
+func (i *Interface) IsOdd() bool { return i.Percent && i.Highest > oddLoad }
+
 // busyInterface moves i, which holds for all workers, by one packet that left through it.
 func (d *Detector) busyInterface(now int64, f *flows.Flow, n *hopValues, i *Interface, fresh bool, t *Thresholds) Set {
-	i.Utilization, i.Percent = n.TxUtilization, n.model.TxFull != 0
+	i.see(n)
 	if now-i.Seen > max(InterfaceMemory, t.TxHold) {
 		i.Busy, i.Below, i.Window = false, 0, 0
 	}
@@ -57,6 +72,10 @@ func (d *Detector) busyInterface(now int64, f *flows.Flow, n *hopValues, i *Inte
 	}
 	if i.Busy && i.Below != 0 && now-i.Below >= t.TxHold {
 		i.Busy = false
+	}
+	if t.TxAuto && i.IsOdd() {
+		i.Busy = false
+		return 0
 	}
 	over := n.TxUtilization >= t.TxRaise
 	if t.TxAuto && !i.Busy {

@@ -30,7 +30,7 @@ export function Segments({ rest, problems }) {
       { name: 'utilization', number: true, value: (i) => i.tx_utilization, cell: (i) => (i.unit ? `${i.tx_utilization} %` : i.tx_utilization) },
       { name: 'state', value: (i) => i.busy, cell: (i) => (i.busy ? html`<span class="pill bad">busy</span>` : ends(i).some((n) => names.gone[n]) ? html`<${Gone} nodes=${ends(i)} />` : i.unit ? 'calm' : html`<span class="quiet" title="what the node writes for a full interface is not known: node_model { tx_utilization_full }">unit not known</span>`) },
       seen,
-    ]} />`}`;
+    ]} />${interfaces.data.totals?.hint && html`<p class="quiet">${interfaces.data.totals.hint[0].toUpperCase() + interfaces.data.totals.hint.slice(1)}.</p>`}`}`;
 }
 
 const name = (l) => `${l.from_node}:${l.from_egress}-${l.to_node}:${l.to_ingress}`;

@@ -130,14 +130,20 @@ func (b *apiBed) get(path string, body any) int {
 	return answer.StatusCode
 }
 
-// all are the items of every page of a list.
+// all are the items of every page of a list, and its totals that are numbers.
 func all[T any](b *apiBed, path string) (items []T, totals map[string]float64) {
 	b.t.Helper()
 	for next := ""; ; {
 		var p page[T]
-		p.Totals = &totals
+		said := map[string]any{}
+		p.Totals, totals = &said, map[string]float64{}
 		if status := b.get(path+next, &p); status != http.StatusOK {
 			b.t.Fatalf("%s: status %d", path+next, status)
+		}
+		for name, x := range said {
+			if n, ok := x.(float64); ok {
+				totals[name] = n
+			}
 		}
 		items = append(items, p.Items...)
 		if p.Next == "" {

@@ -17,7 +17,7 @@ type interfaceItem struct {
 	Node          uint32    `json:"node"`
 	Egress        *uint16   `json:"egress"`
 	TxUtilization uint32    `json:"tx_utilization"`
-	Unit          *string   `json:"unit"` // "percent"; null: as the wire has it, nobody knows what is full
+	Unit          *string   `json:"unit"` // "percent"; null: nobody knows what is full, the value is as the wire has it
 	Busy          bool      `json:"busy"`
 	LastSeen      time.Time `json:"last_seen"`
 }
@@ -31,7 +31,7 @@ func (in *API) interfaces(ctx context.Context, p *parameters) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	merged := map[uint64]*interfaceItem{}
+	merged, loads := map[uint64]*interfaceItem{}, newLoads()
 	for _, q := range questions {
 		for i := range q.Interfaces {
 			r := &q.Interfaces[i]
@@ -40,10 +40,11 @@ func (in *API) interfaces(ctx context.Context, p *parameters) (any, error) {
 				x = &interfaceItem{Node: uint32(r.Key[0] >> 32), Egress: knownPort(uint16(r.Key[0]))}
 				merged[r.Key[0]] = x
 			}
+			loads.add(r.Key[0], &r.Value)
 			x.Busy = x.Busy || busyNow(q, &r.Value)
 			if seen := timestamp(flows.Since(q.Now, r.Seen)); seen.After(x.LastSeen) {
 				x.LastSeen, x.TxUtilization, x.Unit = seen, r.Value.Utilization, nil
-				if r.Value.Percent {
+				if r.Value.Percent && !r.Value.IsOdd() {
 					x.Unit = new("percent")
 				}
 			}
@@ -57,7 +58,7 @@ func (in *API) interfaces(ctx context.Context, p *parameters) (any, error) {
 		value := map[string]uint64{"tx_utilization": uint64(x.TxUtilization), "last_seen": uint64(x.LastSeen.UnixNano())}
 		all = append(all, listed[*interfaceItem]{value[g.sort], fmt.Sprintf("%016x", key), x})
 	}
-	return cut(all, g, &tableTotals{Rows: len(all)}), nil
+	return cut(all, g, &tableTotals{Rows: len(all), Hint: loads.hint()}), nil
 }
 
 // busyNow reports whether interface v is busy now. A worker clears v.Busy only with the next packet that tells the

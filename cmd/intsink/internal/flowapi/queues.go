@@ -20,8 +20,9 @@ import (
 // tableTotals has the sums of a whole list of queues, interfaces or links. An answer shows one
 // page of the list.
 type tableTotals struct {
-	Rows      int  `json:"rows"`
-	Congested *int `json:"congested,omitempty"` // of queues only
+	Rows      int    `json:"rows"`
+	Congested *int   `json:"congested,omitempty"` // of queues only
+	Hint      string `json:"hint,omitempty"`      // of interfaces only: what their loads say of a unit that is not known, or cannot be
 }
 
 // queueItem is one queue of an egress interface of a node.

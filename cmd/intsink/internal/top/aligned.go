@@ -16,7 +16,8 @@ import (
 type table struct {
 	columns []column
 	rows    [][]string
-	of      int // how many rows there are at the sink, where that is known
+	below   string // what is said below them, in place of what the view has
+	of      int    // how many rows there are at the sink, where that is known
 }
 
 // column is one of a table.

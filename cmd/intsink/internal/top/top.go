@@ -114,12 +114,17 @@ func (v *viewer) lines(ctx context.Context, rows, width int) ([]string, error) {
 		return nil, err
 	}
 	v.before = s
-	if lines = append(lines, body.lines(rows, width, view.empty)...); view.below != "" && len(body.rows) > 0 {
-		lines = append(lines, "", view.below)
+	if below := cmp.Or(body.below, view.below); below != "" && len(body.rows) > 0 {
 		if body.of > len(body.rows) {
-			lines[len(lines)-1] = fmt.Sprintf("%d of %d, by %s; %s", len(body.rows), body.of, v.sort, view.below)
+			below = fmt.Sprintf("%d of %d, by %s; %s", len(body.rows), body.of, v.sort, below)
 		}
+		lines = append(append(lines, body.lines(rows, width, view.empty)...), "")
+		if width == 0 || body.below == "" {
+			return append(lines, below), nil
+		}
+		return append(lines, wrap(below, "", width)...), nil
 	}
+	lines = append(lines, body.lines(rows, width, view.empty)...)
 	return lines, nil
 }
 

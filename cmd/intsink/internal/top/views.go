@@ -52,7 +52,7 @@ var views = []view{
 	{name: "hops", key: '5', path: "links", empty: "no link between nodes is known: they need timestamps and link_latency in a watch", ofList: hopsOf},
 	{name: "collectors", key: '6', empty: "no collector is configured", ofStatus: collectorsOf},
 	{name: "workers", key: '7', empty: "no worker runs", ofStatus: workersOf},
-	{name: "interfaces", key: '8', path: "interfaces", empty: "no interface's load is known: it needs tx_utilization in INT", below: "unit not known: as the node writes it, judged where a node_model has tx_utilization_full", ofList: interfacesOf},
+	{name: "interfaces", key: '8', path: "interfaces", empty: "no interface's load is known: it needs tx_utilization in INT", ofList: interfacesOf},
 	{name: "clocks", key: '9', path: "nodes", empty: "no node is known", below: "each clock beside those of its neighbours; -: INT has no timestamps that tell", ofList: clocksOf},
 }
 
@@ -207,21 +207,27 @@ func hopsOf(ctx context.Context, sink *named, path string) (*table, error) {
 }
 
 func interfacesOf(ctx context.Context, sink *named, path string) (*table, error) {
-	items, err := read[struct {
-		Node     uint32
-		Egress   *uint16
-		Load     uint32 `json:"tx_utilization"`
-		Unit     *string
-		Busy     bool
-		LastSeen time.Time `json:"last_seen"`
-	}](ctx, sink, path)
+	var l struct {
+		Items []struct {
+			Node     uint32
+			Egress   *uint16
+			Load     uint32 `json:"tx_utilization"`
+			Unit     *string
+			Busy     bool
+			LastSeen time.Time `json:"last_seen"`
+		}
+		Totals struct{ Hint string }
+	}
+	err := sink.Read(ctx, path, &l)
 	t := newTable("node", "egress", ">utilization", "state", "?>seen")
-	for _, i := range items {
+	t.below = l.Totals.Hint
+	for _, i := range l.Items {
 		load, state := fmt.Sprint(i.Load), when(i.Busy, "busy")
 		if i.Unit != nil {
 			load += " %"
 		} else if !i.Busy {
 			state = "unit not known"
+			t.below = cmp.Or(t.below, "unit not known: as the node writes it, judged where a node_model has tx_utilization_full")
 		}
 		t.add(sink.Node(i.Node), sink.Interface(i.Node, i.Egress), load, state, ago(time.Now(), i.LastSeen))
 	}
