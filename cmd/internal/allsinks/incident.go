@@ -5,7 +5,6 @@ package allsinks
 import (
 	"context"
 	"fmt"
-	"html"
 	"net/http"
 	"net/url"
 	"slices"
@@ -25,7 +24,7 @@ type page struct{ format, text string }
 func (p *page) write(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", map[string]string{"text": "text/plain", "html": "text/html"}[p.format]+"; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", verdict.Policy)
 	fmt.Fprint(w, p.text) // fails where nobody listens any more
 }
 
@@ -209,7 +208,6 @@ func pageOf(o object, format string) *page {
 	if format == "text" {
 		return &page{format, b.String()}
 	}
-	title := html.EscapeString(text(o, "title"))
-	return &page{format, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><title>" + title +
-		"</title></head>\n<body><main><pre wrap>" + html.EscapeString(b.String()) + "</pre></main></body></html>\n"}
+	_, body, _ := strings.Cut(b.String(), "\n\n") // without the title
+	return &page{format, verdict.Page(text(o, "title"), body)}
 }

@@ -17,7 +17,7 @@ export function layout(paths, room) {
   const ids = [...new Set(paths.flatMap((p) => p.nodes))];
   const column = columns(ids, [...edges.values()]);
   const rows = new Map(), last = Math.max(0, ...column.values());
-  const columnWidth = Math.max(room < 600 ? 110 : 170, Math.min(300, (room - 2 * margin) / Math.max(1, last)));
+  const columnWidth = Math.max(room < 600 ? 110 : 170, Math.min(480, (room - 2 * margin) / Math.max(1, last)));
   const nodes = ids.sort((a, b) => column.get(a) - column.get(b) || a - b).map((id) => {
     const c = column.get(id);
     const row = rows.get(c) || 0;

@@ -17,6 +17,20 @@ function advice(error) {
   return '';
 }
 
+// helps explain heads whose word is not plain; the pointer on a head shows it.
+const reference = 'the latency that was reported last, or came first: the next packets are compared with it';
+const helps = {
+  reference, 'latency, reference': reference, 'slowest hop, reference': reference,
+  'times usual': 'times as long as what is usual there, which is learned from samples',
+  'clock skews': 'how often the time between both came out negative: their clocks differ',
+  utilization: 'how busy the egress interface is, as its node writes it; per cent where node_model { tx_utilization_full } says what is full',
+  'without mbuf': 'packets that were lost because no packet memory (dpdk.mbufs) was free',
+  worker: 'a thread that polls; lcore: the CPU that it has',
+  'refresh stretched': 'how many times rarer refreshes are than asked for: the budget has no room for more',
+  shed: 'reports that the budget had no room for',
+  'pauses longer than': 'how often the worker did not poll for so long',
+};
+
 // Table shows rows with columns {name, value(row), cell(row), number}. A click on a head sorts; one on a row leads to pick(row).
 // Rows that first names come first. While the pointer is on the rows they keep their order: none moves under a click.
 export function Table({ caption, columns, rows, id, pick, picked, sort, first = () => false, most = 200 }) {
@@ -27,7 +41,7 @@ export function Table({ caption, columns, rows, id, pick, picked, sort, first = 
   const sorted = held.current ? ordered.sort((a, b) => place(a) - place(b)) : [...ordered.filter(first), ...ordered.filter((r) => !first(r))];
   shown.current = sorted.map(id);
   const hold = () => { held.current = shown.current; }, release = () => { held.current = null; };
-  const head = (column, i) => html`<th scope="col" class=${column.number ? 'number' : ''}
+  const head = (column, i) => html`<th scope="col" class=${column.number ? 'number' : ''} title=${helps[column.name]}
     aria-sort=${by && by.column === i ? (by.down ? 'descending' : 'ascending') : 'none'}>
     ${column.value ? html`<button type="button" onClick=${() => setBy({ column: i, down: by && by.column === i ? !by.down : !!column.number })}>${column.name}</button>` : column.name}</th>`;
   const open = (row) => (e) => { if (!e.target.closest('a, button')) location.hash = pick(row); };

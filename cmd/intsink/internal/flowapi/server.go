@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/problem"
+	"intsink/cmd/internal/verdict"
 	"intsink/cmd/intsink/internal/control"
 	"intsink/engine"
 	"intsink/engine/aside/inspect"
@@ -167,7 +168,7 @@ type document struct{ format, text string }
 func (p *document) write(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", map[string]string{"text": "text/plain", "html": "text/html"}[p.format]+"; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", verdict.Policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	io.WriteString(w, p.text) // fails where nobody listens any more

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"net/url"
 	"slices"
@@ -18,6 +17,7 @@ import (
 
 	"intsink/cmd/internal/cli"
 	"intsink/cmd/internal/problem"
+	"intsink/cmd/internal/verdict"
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/flowapi"
 	"intsink/cmd/intsink/internal/names"
@@ -55,13 +55,11 @@ func Run(ctx context.Context, stdout io.Writer, o *Options) error {
 
 // Page is the incident as text, or as a page of HTML that needs nothing else.
 func Page(x *flowapi.Incident, format string, book *names.Book) string {
-	title, body := book.Text(x.Title), cli.Screen{Width: 80}.Text(text(x, book))
+	title, body := book.Text(x.Title), text(x, book)
 	if format == "text" {
-		return title + "\n\n" + body
+		return title + "\n\n" + cli.Screen{Width: 80}.Text(body)
 	}
-	title = html.EscapeString(title)
-	// wrap, an attribute as old as pre, for phones: the policy of the page allows no style.
-	return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><title>" + title + "</title></head>\n<body><main><h1>" + title + "</h1>\n<pre wrap>" + html.EscapeString(body) + "</pre></main></body></html>\n"
+	return verdict.Page(title, body)
 }
 
 func text(x *flowapi.Incident, book *names.Book) string {
