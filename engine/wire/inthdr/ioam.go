@@ -48,7 +48,7 @@ func (p *Locator) locateIOAM(b []byte, l *packet.Layers, i *Info) Result {
 	return Sound
 }
 
-// endTunnel has the IPv6 header with its extension headers go where they are those of a tunnel (RFC 2473; RFC 9486, section 5).
+// endTunnel has the IPv6 header with its extension headers go where they are those of a tunnel (RFC 2473, RFC 9486).
 func (p *Locator) endTunnel(b []byte, l *packet.Layers, i *Info) Result {
 	switch l.Proto {
 	case packet.ProtoIPv4:

@@ -14,7 +14,7 @@ import (
 	"intsink/engine/wire/strip"
 )
 
-// Parts of a packet that a router put into IPv6 with IOAM (RFC 9486, section 5): outer header, hop-by-hop options, and what is
+// Parts of a packet that a router put into IPv6 with IOAM (RFC 9486): outer header, hop-by-hop options, and what is
 // inside, IPv4 and IPv6.
 const (
 	encapsulated = "60000000 0057 00 3e db010000000000000000000000000001 db030000000000000000000000000002"
