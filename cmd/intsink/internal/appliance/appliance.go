@@ -9,8 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"intsink/cmd/internal/degraded"
@@ -23,6 +21,7 @@ import (
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/events"
 	"intsink/cmd/intsink/internal/failopen"
+	"intsink/cmd/intsink/internal/inforce"
 	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/part"
 	"intsink/cmd/intsink/internal/ports"
@@ -40,7 +39,7 @@ import (
 // and nobody uses ports and memory when they go.
 func (a *Appliance) parts() []start {
 	first := []start{a.startDPDK, a.openPools, a.awaitTurn} // pools stop: no mbuf is missing
-	if a.turn != nil && a.turn.Early {
+	if a.force.Turn != nil && a.force.Turn.Early {
 		first = []start{a.awaitTurn, a.startDPDK, a.openPools}
 	}
 	return append(first,
@@ -68,10 +67,7 @@ type start func(*conf.Config) (stop func(), err error)
 // Appliance is everything that runs between startAppliance and stop.
 type Appliance struct {
 	version   string
-	path      string                      // of the configuration
-	config    atomic.Pointer[conf.Config] // in force
-	inForce   inForce
-	inReload  sync.Mutex // held during a reload, whose files may be on a disk that hangs; only reloads wait for it
+	force     *inforce.Sink
 	clock     func() int64
 	wallClock *eal.WallClock
 
@@ -88,7 +84,6 @@ type Appliance struct {
 	live     *events.Live
 	problems *problem.List
 	hooks    *webhook.Hooks
-	history  *confighistory.History
 	vitals   *vitals.Server
 	watch    func(done <-chan struct{}) // looks each second at what is wrong
 	servers  *observe.Servers
@@ -98,40 +93,25 @@ type Appliance struct {
 	begin      failopen.Asked                 // the mode that the sink begins in
 	hugepages  bool                           // DPDK uses them
 	beginAgain func() (failopen.Asked, error) // begin, as it is when another program hands over
-	turn       *upgrade.Turn                  // of a program that took the place of another; nil: it did not
-	ends       chan struct{}                  // closed when the sink is to stop by itself
 	bypass     bypass
 	state      *stateFolder
-	stopping   atomic.Bool
-
-	successor atomic.Pointer[upgrade.Successor] // the program that takes over; nil: none does
 
 	stops  []func() // of the parts that have started
 	leaked error    // mbufs that are missing
 }
 
-// inForce is what the workers work by, and guards it: it is held while a configuration or mode is put into
-// force, during the start, and while stopping begins.
-type inForce struct {
-	sync.Mutex
-	mode    failopen.Mode
-	trial   *trial  // of the configuration
-	adopted reading // when the configuration came into force
-}
-
 // newAppliance makes an appliance that start starts. Reloads read path again, whose SHA-256 was sum when c was
-// read. The workers begin in the mode of begin.
-func newAppliance(c *conf.Config, path, sum, version string, begin failopen.Asked) *Appliance {
-	a := &Appliance{version: version, degraded: degraded.New(time.Now, slog.Default), service: service{to: notify.New(os.Getenv)}, path: path, clock: eal.Nanotime, ends: make(chan struct{})}
-	a.config.Store(c)
-	a.begin = begin
-	a.inForce.mode, a.inForce.adopted = begin.Mode, reading{now: time.Now()}
-	a.control = &control.Server{Sink: a, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
-	a.history = confighistory.Open(statefile.Dir(os.Getenv), slog.Default)
-	a.rememberStart()
+// read. The workers begin in the mode of begin. turn is that of a program that took the place of another.
+func newAppliance(c *conf.Config, path, sum, version string, begin failopen.Asked, turn *upgrade.Turn) *Appliance {
+	a := &Appliance{version: version, force: inforce.New(c, path, begin.Mode), degraded: degraded.New(time.Now, slog.Default), service: service{to: notify.New(os.Getenv)}, clock: eal.Nanotime, begin: begin}
+	a.control = &control.Server{Sink: a.force, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
 	a.hooks = webhook.New(a.sink, a.degraded, slog.Default)
 	a.problems = problem.New(slog.Default, a.tellProblem)
-	a.bypass.watch(a, hook.Run)
+	f := a.force
+	f.Version, f.State, f.Problems, f.Degraded, f.Turn, f.RoomForTwo, f.Tell = version, a.control.State, a.problems, a.degraded, turn, a.roomForTwo, a.service.tellReload
+	f.History = confighistory.Open(statefile.Dir(os.Getenv), slog.Default)
+	f.RememberStart()
+	a.bypass.watch(f.Config, func(after time.Duration) string { return failopen.Stuck(a.workers, a.clock(), after) }, hook.Run)
 	return a
 }
 
@@ -143,11 +123,10 @@ func (a *Appliance) start(ctx context.Context) (*Appliance, error) {
 	return a, nil
 }
 
-// startParts holds a.inForce: what a part asks for by then waits until the workers poll.
+// startParts holds what is in force: what a part asks for by then waits until the workers poll.
 func (a *Appliance) startParts(ctx context.Context, parts []start) error {
-	a.inForce.Lock()
-	defer a.inForce.Unlock()
-	c := a.config.Load()
+	defer a.force.Hold()()
+	c := a.force.Config()
 	for _, begin := range parts {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -178,13 +157,12 @@ var lockPatience = 4 * time.Second
 // stop turns the bypass switch, so that packets go around the sink while it stops, whatever hangs then. Once
 // nobody changes the appliance any more, it stops the parts.
 func (a *Appliance) stop() error {
-	a.stopping.Store(true)
-	a.bypass.turn(a)
+	a.force.Stop()
+	a.bypass.turn()
 	hangs := func(what string) error { return errors.New(what + " hangs: reports that had not left are lost") }
-	if !lockWithin(&a.inForce.Mutex, lockPatience) {
+	if !a.force.Settle(lockPatience) {
 		return hangs("a reload")
 	}
-	a.inForce.Unlock() // who takes it now sees that a stops
 	if a.ports != nil && !a.ports.Settle(lockPatience) {
 		return hangs("the opening of a port")
 	}

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"intsink/cmd/intsink/internal/failopen"
@@ -23,10 +22,10 @@ type bypass struct {
 	left  chan struct{}      // closed when it is
 }
 
-// watch begins to watch over a, whose workers poll once begin is closed. run runs commands.
-func (b *bypass) watch(a *Appliance, run func(context.Context, []string) error) {
-	b.Config = func() *conf.Bypass { return &a.config.Load().Bypass }
-	b.Stuck, b.Run, b.Ours = a.stuck, run, func() bool { return ours(b.Config().Command) }
+// watch begins to watch over workers that poll once begin is closed. stuck says which of them do not. run runs commands.
+func (b *bypass) watch(config func() *conf.Config, stuck func(after time.Duration) string, run func(context.Context, []string) error) {
+	b.Config = func() *conf.Bypass { return &config().Bypass }
+	b.Stuck, b.Run, b.Ours = stuck, run, func() bool { return ours(b.Config().Command) }
 	b.begin, b.left = make(chan struct{}), make(chan struct{})
 	var ctx context.Context
 	ctx, b.leave = context.WithCancel(context.Background())
@@ -37,14 +36,14 @@ func (b *bypass) watch(a *Appliance, run func(context.Context, []string) error) 
 }
 
 // turn puts the switch into bypass for good, and waits until it is, or could not be turned within bypass.timeout.
-func (b *bypass) turn(a *Appliance) {
+func (b *bypass) turn() {
 	if b.leave == nil {
 		return
 	}
 	b.leave()
 	select {
 	case <-b.left:
-	case <-time.After(a.config.Load().Bypass.Timeout + time.Second):
+	case <-time.After(b.Config().Timeout + time.Second):
 	}
 }
 
@@ -56,14 +55,4 @@ func ours(command []string) bool {
 	sum := sha256.Sum256([]byte(strings.Join(command, "\x00")))
 	_, holder, _ := iface.Claim(fmt.Sprintf("bypass/%x", sum[:8]))
 	return holder == ""
-}
-
-// lockWithin takes m, and returns false where somebody else has it for longer than patience.
-func lockWithin(m *sync.Mutex, patience time.Duration) bool {
-	for end := time.Now().Add(patience); !m.TryLock(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			return false
-		}
-	}
-	return true
 }

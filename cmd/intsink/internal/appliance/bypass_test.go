@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/intsink/internal/failopen"
+	"intsink/cmd/intsink/internal/inforce"
 	"intsink/conf"
 )
 
@@ -15,21 +17,18 @@ func TestStopWaitsForNoLock(t *testing.T) {
 	patience := lockPatience
 	t.Cleanup(func() { lockPatience = patience })
 	lockPatience = time.Millisecond
-	a := &Appliance{}
-	a.config.Store(&conf.Config{Bypass: conf.Bypass{Command: []string{"/switch"}, Timeout: time.Minute, After: time.Minute}})
+	c := &conf.Config{Bypass: conf.Bypass{Command: []string{"/switch"}, Timeout: time.Minute, After: time.Minute}}
+	a := &Appliance{force: inforce.New(c, "", failopen.Full)}
 	var mu sync.Mutex
 	var asked []string
-	a.bypass.watch(a, func(_ context.Context, command []string) error {
+	a.bypass.watch(a.force.Config, func(time.Duration) string { return "" }, func(_ context.Context, command []string) error {
 		mu.Lock()
 		defer mu.Unlock()
 		asked = append(asked, command[1])
 		return nil
 	})
 	close(a.bypass.begin)
-	for _, m := range []*sync.Mutex{&a.inReload, &a.inForce.Mutex} {
-		m.Lock()
-		defer m.Unlock()
-	}
+	defer a.force.Hold()()
 	err := a.Stop()
 	mu.Lock()
 	defer mu.Unlock()

@@ -18,7 +18,7 @@ func features() []part.Part { return []part.Part{&mitigation.Server{}, &livecapt
 
 // startFeatures starts them, and stops them in reverse.
 func (a *Appliance) startFeatures(*conf.Config) (stop func(), err error) {
-	e := &part.Env{Version: a.version, State: statefile.Dir(os.Getenv), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Workers: a.workers, Control: a.control}
+	e := &part.Env{Version: a.version, State: statefile.Dir(os.Getenv), Config: a.force.Config, Clock: a.clock, WallClock: a.wallClock.Offset, Workers: a.workers, Control: a.control}
 	var stops []func()
 	stop = func() {
 		for _, s := range slices.Backward(stops) {

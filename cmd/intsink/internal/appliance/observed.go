@@ -33,8 +33,9 @@ func (a *Appliance) startServing(c *conf.Config) (stop func(), err error) {
 	a.vitals = a.observed()
 	_, stopKeeping := keepLearned(os.Getenv, instance(os.Getenv, slog.Default()), learnedCounts(counts), learnedChanges(n))
 	api := a.makeAPI(n, counts)
-	a.servers = observe.Serve(c.HTTP, &observe.Source{Config: a.config.Load, Control: a.control, Degraded: a.degraded, Parts: a.served(n, api)}, degraded.Tick())
+	a.servers = observe.Serve(c.HTTP, &observe.Source{Config: a.force.Config, Control: a.control, Degraded: a.degraded, Parts: a.served(n, api)}, degraded.Tick())
 	watcher := &network.Watcher{Network: n, Workers: a.workers, Clock: a.clock, WallClock: a.wallClock.Offset, Sweep: func() { a.live.Sweep() }, Tables: api.Tables, Problems: a.problems}
+	a.force.Healthy, a.force.Serve = a.vitals.Healthy, a.servers.Change
 	a.watch = func(done <-chan struct{}) {
 		a.live.Observe(network.Wanted, n.Observe)
 		vitals.Problems{List: a.problems}.Watch(done, a.vitals,
@@ -54,12 +55,12 @@ func (a *Appliance) served(n *network.Network, api *flowapi.API) []any {
 		a.vitals,
 		&events.Server{Live: a.live, Control: a.control},
 		vitals.Problems{List: a.problems},
-		&names.Server{Config: a.config.Load},
+		&names.Server{Config: a.force.Config},
 		api,
 		openapi.Server{},
 		n,
 		a.control,
-		&confighistory.Server{History: a.history, Control: a.control, Env: a.knownVariable},
+		&confighistory.Server{History: a.force.History, Control: a.control, Env: a.force.Variable},
 		a.modes,
 		a.hooks,
 	}
@@ -74,7 +75,7 @@ func (a *Appliance) makeAPI(n *network.Network, counts *series.Counts) *flowapi.
 	in := flowapi.New(a.workers, a.clock)
 	in.Wall, in.Counts = a.wallClock.Offset, counts
 	in.Page = func(x *flowapi.Incident, format string) string {
-		return incident.Page(x, format, names.Of(&a.config.Load().Names))
+		return incident.Page(x, format, names.Of(&a.force.Config().Names))
 	}
 	in.Problems, in.Seen, in.Changes, in.Silent = a.problems.All, n.Seen, n.EachChange, n.EachSilent
 	for _, p := range a.features {
@@ -88,7 +89,7 @@ func (a *Appliance) makeAPI(n *network.Network, counts *series.Counts) *flowapi.
 // startProblems looks at what is wrong until a stops, and keeps it over a restart.
 func (a *Appliance) startProblems(c *conf.Config) (stop func(), err error) {
 	a.hooks.Configure(c.Notify)
-	a.problems.Named = func(place []problem.Part) { names.Of(&a.config.Load().Names).Place(place) }
+	a.problems.Named = func(place []problem.Part) { names.Of(&a.force.Config().Names).Place(place) }
 	stopKeeping := a.problems.Keep(statefile.Dir(os.Getenv))
 	stopWatching := background(a.watch)
 	return func() { stopWatching(); stopKeeping(); a.hooks.Stop() }, nil
@@ -104,15 +105,15 @@ func (a *Appliance) tellProblem(event string, p *problem.Problem) {
 // sink is who tells of problems.
 func (a *Appliance) sink() webhook.Sink {
 	host, _ := os.Hostname() // none is what it is called then
-	return webhook.Sink{Node: a.config.Load().Node.ID, Host: host, Version: a.version}
+	return webhook.Sink{Node: a.force.Config().Node.ID, Host: host, Version: a.version}
 }
 
 // observed makes the part that serves health, status and metrics of workers, ports and collectors.
 func (a *Appliance) observed() *vitals.Server {
 	s := &vitals.Server{
-		Version: a.version, Started: time.Now(), Config: a.config.Load, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.stopping.Load,
-		Collectors: a.collectors.Observed, Workers: a.workers, Links: a.config.Load().LinkNames(), Mbufs: a.pool, Degraded: a.degraded, Open: a.problems.Open,
-		Fills: []vitals.Fill{a.control, a.modes}, Ports: a.ports.Observed(a.config.Load()), ReportPorts: a.collectors.ObservedPorts(),
+		Version: a.version, Started: time.Now(), Config: a.force.Config, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.force.Stopping,
+		Collectors: a.collectors.Observed, Workers: a.workers, Links: a.force.Config().LinkNames(), Mbufs: a.pool, Degraded: a.degraded, Open: a.problems.Open,
+		Fills: []vitals.Fill{a.control, a.modes}, Ports: a.ports.Observed(a.force.Config()), ReportPorts: a.collectors.ObservedPorts(),
 	}
 	for _, p := range a.reportPools {
 		s.ReportPools = append(s.ReportPools, p)

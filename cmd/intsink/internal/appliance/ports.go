@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/collectors"
+	"intsink/cmd/intsink/internal/part"
 	"intsink/cmd/intsink/internal/ports"
 	"intsink/conf"
 	"intsink/exporters/port"
@@ -19,7 +20,8 @@ func (a *Appliance) openPorts(c *conf.Config) (stop func(), err error) {
 
 // startCollectors makes an exporter for each collector.
 func (a *Appliance) startCollectors(c *conf.Config) (stop func(), err error) {
-	a.collectors = &collectors.Collectors{Config: a.config.Load, Clock: a.clock, Degraded: a.degraded, Ports: a.ports, Pool: a.pool, ReportPools: a.reportPools}
+	a.collectors = &collectors.Collectors{Config: a.force.Config, Clock: a.clock, Degraded: a.degraded, Ports: a.ports, Pool: a.pool, ReportPools: a.reportPools}
+	a.force.Reports, a.force.Parts = a.collectors, []part.Reloads{a.hooks, a.collectors}
 	return a.collectors.Start(c)
 }
 
@@ -36,13 +38,13 @@ func (a *Appliance) startGauges(*conf.Config) (stop func(), err error) {
 
 // startNames looks up the host names of collectors.
 func (a *Appliance) startNames(*conf.Config) (stop func(), err error) {
-	return a.collectors.StartNames(a.change), nil
+	return a.collectors.StartNames(a.force.Change), nil
 }
 
 // startSlots lets devices come and go.
 func (a *Appliance) startSlots(*conf.Config) (stop func(), err error) {
 	return a.ports.Tend(ports.Sink{
-		Config: a.config.Load, Clock: a.clock, Workers: a.workers, Stopping: a.stopping.Load,
-		Readdress: func(name string, mac port.MAC) { a.collectors.Readdress(name, mac, a.change) },
+		Config: a.force.Config, Clock: a.clock, Workers: a.workers, Stopping: a.force.Stopping,
+		Readdress: func(name string, mac port.MAC) { a.collectors.Readdress(name, mac, a.force.Change) },
 	}), nil
 }

@@ -60,10 +60,10 @@ func run(path, version, mode string, strict bool) error {
 	if err != nil {
 		return notStarted(fmt.Errorf("--mode: %w", err))
 	}
-	new := newAppliance(c, path, diags.SHA256, version, begin)
+	new := newAppliance(c, path, diags.SHA256, version, begin, turn)
 	new.state = state.tell(new.degraded)
-	new.turn, new.beginAgain = turn, beginning
-	defer new.bypass.turn(new) // also after a start that failed, and where a second signal ends a stop
+	new.beginAgain = beginning
+	defer new.bypass.turn() // also after a start that failed, and where a second signal ends a stop
 	a, err := startOrStop(signals, func(ctx context.Context) (*Appliance, error) {
 		a, err := new.start(ctx)
 		if err == nil && strict {
@@ -80,7 +80,7 @@ func run(path, version, mode string, strict bool) error {
 	slog.Info("running", "version", version, "config", path, "node", c.Node.ID, "lcores", fmt.Sprint(c.DPDK.Lcores), "hugepages", c.DPDK.Hugepages,
 		"links", len(c.Links), "taps", len(c.Taps), "watches", len(c.Watches), "collectors", len(c.Collectors), "http", c.HTTP.Listen)
 	a.untilStop(signals)
-	s := a.successor.Load()
+	s := a.force.Successor()
 	stop := a.Stop
 	if s != nil {
 		stop = a.stopFor
@@ -101,17 +101,17 @@ func (a *Appliance) untilStop(signals <-chan os.Signal) {
 	defer close(reloads)
 	go func() {
 		for range reloads {
-			a.Reload("SIGHUP", &control.Request{})
+			a.force.Reload("SIGHUP", &control.Request{})
 		}
 	}()
 	for {
 		select {
-		case <-a.ends:
+		case <-a.force.Ends():
 			return
 		case s := <-signals:
 			if s != syscall.SIGHUP {
 				slog.Info("stopping", "signal", s.String())
-				a.successor.Store(nil)
+				a.force.Dismiss()
 				return
 			}
 		}
@@ -130,7 +130,7 @@ func notStarted(err error) error {
 
 // orNothing is the appliance where nothing is degraded, else it is stopped, and the error says what is.
 func (a *Appliance) orNothing() (*Appliance, error) {
-	a.collectors.LookUp(a.change)
+	a.collectors.LookUp(a.force.Change)
 	if err := a.degraded.Err(); err != nil {
 		return nil, errors.Join(fmt.Errorf("with --strict: %w", err), a.stop())
 	}

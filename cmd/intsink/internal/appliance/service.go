@@ -42,7 +42,7 @@ func (a *Appliance) startNotifying(*conf.Config) (stop func(), err error) {
 	stopLooking := repeat(serviceEvery, s.look)
 	return func() {
 		stopLooking()
-		if a.successor.Load() == nil { // else the service goes on
+		if a.force.Successor() == nil { // else the service goes on
 			s.to.Send(notify.Stopping("sending what is open"))
 		}
 	}, nil
@@ -79,12 +79,12 @@ func (s *service) look(now time.Time) {
 
 // tellReload tells systemd that a reload begins, with its time (sd_notify(3)); the function that
 // it returns tells the end. Before READY=1 there is nothing to tell.
-func (a *Appliance) tellReload() (done func()) {
-	if !a.service.ready.Load() {
+func (s *service) tellReload() (done func()) {
+	if !s.ready.Load() {
 		return func() {}
 	}
 	var t unix.Timespec
 	unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // never fails: every kernel has the clock
-	a.service.to.Send("RELOADING=1", fmt.Sprintf("MONOTONIC_USEC=%d", t.Nano()/1000))
-	return func() { a.service.to.Send("READY=1") }
+	s.to.Send("RELOADING=1", fmt.Sprintf("MONOTONIC_USEC=%d", t.Nano()/1000))
+	return func() { s.to.Send("READY=1") }
 }

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 	"intsink/dpdk/eal"
@@ -24,7 +23,7 @@ func (a *Appliance) makeWorkers(c *conf.Config) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	common := a.rulesOf(c)
+	common := a.force.Rules(c)
 	shared := engine.NewShared(len(c.Links)+len(c.Taps), randomSeed())
 	number := instance(os.Getenv, slog.Default())
 	ran, last := keepLearned(os.Getenv, number, learnedUsual(shared.Usual()), learnedHistory(shared.Series()))
@@ -38,8 +37,9 @@ func (a *Appliance) makeWorkers(c *conf.Config) (stop func(), err error) {
 		config.Outlets, config.LoopClock, config.Rules = a.collectors.Outlets(w), loopClock, common
 		a.workers = append(a.workers, engine.NewWorker(config))
 	}
+	a.force.Workers = a.workers
 	for _, w := range a.workers {
-		w.PassAll(a.inForce.mode >= failopen.Pass)
+		w.PassAll(a.force.PassesAll())
 	}
 	return func() {
 		for _, w := range a.workers {

@@ -1,13 +1,9 @@
 package appliance
 
 import (
-	"net/netip"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"intsink/cmd/intsink/internal/collectors"
-	"intsink/cmd/intsink/internal/control"
 	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/dpdk/mempool"
@@ -35,41 +31,5 @@ func TestWorkersShare(t *testing.T) {
 	}
 	if len(seeds) != 2 {
 		t.Error("two workers have one seed")
-	}
-}
-
-// TestReloadKeepsAddresses: a name that was resolved at the start is not looked up again: the name server
-// may be away, or return addresses in turns.
-func TestReloadKeepsAddresses(t *testing.T) {
-	const text = `
-node { id = 1 }
-dpdk {}
-port "a" { device = "net_null0" }
-port "b" { device = "net_null1" }
-link "edge" {
-  network = "a"
-  host    = "b"
-}
-int { udp_port = 5000 }
-collector "named" { address = "collector.invalid:6000" }
-watch "all" {}
-`
-	a := &Appliance{path: filepath.Join(t.TempDir(), "c.hcl")}
-	if err := os.WriteFile(a.path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	old, diags := conf.LoadWithoutHosts(a.path)
-	if old == nil {
-		t.Fatal(diags.Err())
-	}
-	resolved := netip.MustParseAddrPort("192.0.2.7:6000")
-	old.Collectors[0].Address = resolved
-	for name, q := range map[string]*control.Request{"its own file": {}, "a request": {Name: "c.hcl", Files: []control.File{{Name: "c.hcl", Text: text}}}} {
-		c, diags := a.parse(q, old)
-		if c == nil {
-			t.Errorf("%s: %v", name, diags.Err())
-		} else if c.Collectors[0].Address != resolved {
-			t.Errorf("%s: %v, want %v", name, c.Collectors[0].Address, resolved)
-		}
 	}
 }

@@ -3,6 +3,7 @@
 //
 //	mode.go        the steps: full, strip, pass, bypass
 //	ladder.go      which step the load of workers asks for, with hysteresis
+//	load.go        how loaded workers are, and whether one hangs
 //	controller.go  the step in force: the lowest of what the load and people ask for
 //	keep.go        the step that people ask for, over a restart
 //	watchdog.go    the command of a bypass switch, run also when workers stop polling

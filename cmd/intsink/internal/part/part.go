@@ -1,4 +1,4 @@
-// Part: what a running sink is made of, and what a part may bring: routes, metrics, lines of the index.
+// Part: what a running sink is made of, and what a part may bring: routes, metrics, lines of the index, what it does at a reload.
 
 // Package part says what a part of a running sink is, and what it may bring to those who serve it: the endpoint asks
 // each part for these interfaces, and knows nothing else of it.
@@ -41,6 +41,9 @@ type Paths interface{ Paths() []string }
 
 // Metrics is a part that is in /metrics. The samples are of one moment, that of the call.
 type Metrics interface{ Metrics() []metric.Bound }
+
+// Reloads is a part that is told of each configuration, before the workers work by it. Old is the one before.
+type Reloads interface{ Reload(old, c *conf.Config) }
 
 // Page is a part of one route.
 type Page struct {

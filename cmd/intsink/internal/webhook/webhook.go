@@ -91,6 +91,9 @@ func (h *Hooks) Configure(all []conf.Notify) {
 	h.degraded.Keep(part, names)
 }
 
+// Reload implements part.Reloads.
+func (h *Hooks) Reload(_, c *conf.Config) { h.Configure(c.Notify) }
+
 // Tell queues a change for all hooks. It never waits. A hook that fails is a problem, too: the hook itself is not told.
 func (h *Hooks) Tell(c problem.Change) {
 	h.mu.Lock()

@@ -1,7 +1,7 @@
 // Runs a configuration, or a new program, on trial: judges what workers report, goes back by itself
 // unless somebody confirms it.
 
-package appliance
+package inforce
 
 import (
 	"errors"
@@ -32,20 +32,20 @@ type trial struct {
 }
 
 // beginTrial puts the configuration that has just come into force on trial; was is the one to go
-// back to, mark and first are of the moment before. The caller holds a.inForce.
-func (a *Appliance) beginTrial(r *control.Result, q *control.Request, was *conf.Config, mark *problem.Mark, first reading) {
-	_, good := a.control.State.Last()
+// back to, mark and first are of the moment before. The caller holds s.mu.
+func (s *Sink) beginTrial(r *control.Result, q *control.Request, was *conf.Config, mark *problem.Mark, first reading) {
+	_, good := s.State.Last()
 	info := control.Trial{Until: time.Now().UTC().Add(time.Duration(q.Confirm)), BackTo: good.Generation, Limit: q.Limit, Tolerate: q.Tolerate, By: r.By}
-	a.inForce.trial = &trial{info: info, was: was, of: good, done: make(chan struct{}), mark: mark, pace: pace(&a.inForce.adopted, &first), first: first}
+	s.trial = &trial{info: info, was: was, of: good, done: make(chan struct{}), mark: mark, pace: pace(&s.adopted, &first), first: first}
 	r.Trial = &info
-	a.control.State.BeginTrial(info)
+	s.State.BeginTrial(info)
 	slog.Warn("reload: on trial, the configuration before it comes back unless intsink confirm comes", "by", r.By, "until", info.Until.Format(time.RFC3339), "back_to", info.BackTo)
-	go a.watchTrial(a.inForce.trial)
+	go s.watchTrial(s.trial)
 }
 
 // watchTrial ends t when its time is over, or a limit is exceeded.
-func (a *Appliance) watchTrial(t *trial) {
-	j := newJudge(&t.info, a.readingOf(t))
+func (s *Sink) watchTrial(t *trial) {
+	j := newJudge(&t.info, s.readingOf(t))
 	if t.was == nil {
 		j.start = t.first.now
 	}
@@ -57,52 +57,52 @@ func (a *Appliance) watchTrial(t *trial) {
 			return
 		case <-tick.C:
 		}
-		if end, why := j.look(a.readingOf(t)); why != "" {
-			a.inForce.Lock()
-			if a.inForce.trial == t && !a.stopping.Load() {
-				a.goBack(end, why)
+		if end, why := j.look(s.readingOf(t)); why != "" {
+			s.mu.Lock()
+			if s.trial == t && !s.stopping.Load() {
+				s.goBack(end, why)
 			}
-			a.inForce.Unlock()
+			s.mu.Unlock()
 			return
 		}
 	}
 }
 
 // Confirm implements control.Sink.
-func (a *Appliance) Confirm(who string, back bool) (*control.Result, error) {
-	a.inForce.Lock()
-	defer a.inForce.Unlock()
-	t := a.inForce.trial
+func (s *Sink) Confirm(who string, back bool) (*control.Result, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.trial
 	switch {
-	case a.stopping.Load():
+	case s.stopping.Load():
 		return nil, errors.New("stopping")
 	case t == nil:
-		return nil, a.nothingOnTrial()
+		return nil, s.nothingOnTrial()
 	case back:
-		return a.goBack(control.TrialBack, "asked for by "+who), nil
+		return s.goBack(control.TrialBack, "asked for by "+who), nil
 	}
 	if t.was == nil {
 		return nil, errors.New("a program on trial does not confirm itself: intsink confirm tells the one that watches over it")
 	}
-	a.history.Ended("confirmed by " + who)
-	return a.confirmed(t, who), nil
+	s.History.Ended("confirmed by " + who)
+	return s.confirmed(t, who), nil
 }
 
-// confirmed ends t: what is on trial stays. The caller holds a.inForce.
-func (a *Appliance) confirmed(t *trial, who string) *control.Result {
+// confirmed ends t: what is on trial stays. The caller holds s.mu.
+func (s *Sink) confirmed(t *trial, who string) *control.Result {
 	close(t.done)
-	a.inForce.trial = nil
-	a.control.State.EndTrial(control.TrialConfirmed, "confirmed by "+who, time.Now())
-	_, r := a.control.State.Last()
-	r.By, r.Trial, r.Note, r.Worse = who, nil, a.restartNote(r.SHA256), a.worse(t)
+	s.trial = nil
+	s.State.EndTrial(control.TrialConfirmed, "confirmed by "+who, time.Now())
+	_, r := s.State.Last()
+	r.By, r.Trial, r.Note, r.Worse = who, nil, s.restartNote(r.SHA256), s.worse(t)
 	slog.Info("trial: confirmed", "by", who, "generation", r.Generation)
 	return &r
 }
 
 // nothingOnTrial says why nothing can be confirmed. Whoever confirms too late learns how the
 // trial ended, since their configuration is no longer in force.
-func (a *Appliance) nothingOnTrial() error {
-	_, good := a.control.State.Last()
+func (s *Sink) nothingOnTrial() error {
+	_, good := s.State.Last()
 	if why, back := strings.CutPrefix(good.By, endOfTrial); back {
 		return fmt.Errorf("there is nothing to confirm: the last trial ended at %s, %s; the configuration before it is in force again, as generation %d", good.Time.Format(time.RFC3339), why, good.Generation)
 	}
@@ -112,34 +112,34 @@ func (a *Appliance) nothingOnTrial() error {
 // endOfTrial begins what a reload is said to be by, where a trial's end made it.
 const endOfTrial = "end of a trial: "
 
-// goBack puts the configuration from before the trial into force. The caller holds a.inForce.
-func (a *Appliance) goBack(end control.TrialEnd, why string) *control.Result {
-	t := a.inForce.trial
+// goBack puts the configuration from before the trial into force. The caller holds s.mu.
+func (s *Sink) goBack(end control.TrialEnd, why string) *control.Result {
+	t := s.trial
 	close(t.done)
-	a.inForce.trial = nil
+	s.trial = nil
 	if t.was == nil {
-		return a.leave(t, end, why)
+		return s.leave(t, end, why)
 	}
-	a.history.Ended("went back: " + why)
+	s.History.Ended("went back: " + why)
 	ended := time.Now()
-	defer func() { a.control.State.EndTrial(end, why, ended) }() // after status, metrics and readiness describe the old configuration again
-	done := a.tellReload()
+	defer func() { s.State.EndTrial(end, why, ended) }() // after status, metrics and readiness describe the old configuration again
+	done := s.Tell()
 	defer done()
-	r := a.newResult(endOfTrial + why)
+	r := s.newResult(endOfTrial + why)
 	r.Config, r.SHA256 = t.of.Config, t.of.SHA256
 	slog.Warn("reload: the trial has ended, the configuration before it comes back", "why", why)
-	tried, back := a.config.Load(), t.was
-	a.servers.Change(back.HTTP, func() { a.config.Store(back) })
+	tried, back := s.config.Load(), t.was
+	s.Serve(back.HTTP, func() { s.config.Store(back) })
 	r.Changes = conf.Diff(tried, back)
-	late := a.adopt(back)
-	r.OK, r.Time, r.Note = true, time.Now().UTC(), joinNotes(a.degradedNote(), noteOf(late, a.restartNote(r.SHA256)))
-	a.finish(r)
+	late := s.adopt(tried, back)
+	r.OK, r.Time, r.Note = true, time.Now().UTC(), joinNotes(s.degradedNote(), noteOf(late, s.restartNote(r.SHA256)))
+	s.finish(r)
 	return r
 }
 
 // worse says what is worse than before t.
-func (a *Appliance) worse(t *trial) (lines []string) {
-	r := a.readingOf(t)
+func (s *Sink) worse(t *trial) (lines []string) {
+	r := s.readingOf(t)
 	for i := range r.worse {
 		lines = append(lines, r.worse[i].Line())
 	}
@@ -168,15 +168,15 @@ type reading struct {
 }
 
 // readingOf is a reading with what became worse in t.
-func (a *Appliance) readingOf(t *trial) reading {
-	r := a.reading()
-	r.worse = a.problems.Worse(t.mark, r.now)
+func (s *Sink) readingOf(t *trial) reading {
+	r := s.reading()
+	r.worse = s.Problems.Worse(t.mark, r.now)
 	return r
 }
 
-func (a *Appliance) reading() reading {
-	r := reading{now: time.Now(), stuck: a.vitals.Healthy()}
-	for _, w := range a.workers {
+func (s *Sink) reading() reading {
+	r := reading{now: time.Now(), stuck: s.Healthy()}
+	for _, w := range s.Workers {
 		c := w.Snapshot()
 		r.gap = max(r.gap, time.Duration(c.Pace.RecentNs))
 		for _, n := range c.News {

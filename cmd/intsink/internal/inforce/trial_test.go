@@ -1,4 +1,4 @@
-package appliance
+package inforce
 
 import (
 	"errors"

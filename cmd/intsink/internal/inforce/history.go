@@ -1,6 +1,6 @@
 // The history of configurations: what reloads and the start put into it, and the way back.
 
-package appliance
+package inforce
 
 import (
 	"fmt"
@@ -11,11 +11,11 @@ import (
 )
 
 // rollBack fills in the files of the configuration that q goes back to; without one it leaves q as it is.
-func (a *Appliance) rollBack(q *control.Request) error {
+func (s *Sink) rollBack(q *control.Request) error {
 	if q.Rollback == 0 {
 		return nil
 	}
-	e, err := a.history.Entry(q.Rollback)
+	e, err := s.History.Entry(q.Rollback)
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (a *Appliance) rollBack(q *control.Request) error {
 }
 
 // remember puts what became of a reload into the history.
-func (a *Appliance) remember(r *control.Result, q *control.Request) {
+func (s *Sink) remember(r *control.Result, q *control.Request) {
 	e := confighistory.Entry{Time: r.Time, By: r.By, Comment: q.Comment, Config: r.Config, SHA256: r.SHA256, Generation: r.Generation, Result: confighistory.InForce, Remote: q.Remote, Files: q.Files}
 	switch {
 	case !r.OK:
@@ -34,17 +34,17 @@ func (a *Appliance) remember(r *control.Result, q *control.Request) {
 		e.Result = confighistory.OnTrial
 	}
 	if len(e.Files) == 0 {
-		e.Files = a.ownFiles(e.SHA256)
+		e.Files = s.ownFiles(e.SHA256)
 	}
 	if e.SHA256 != "" {
-		a.history.Add(e)
+		s.History.Add(e)
 	}
 }
 
 // ownFiles are the sink's own files, where they are still those with the hash sum.
-func (a *Appliance) ownFiles(sum string) (files []control.File) {
-	sources, err := conf.ReadSources(a.path)
-	if err != nil || conf.SHA256(a.path) != sum {
+func (s *Sink) ownFiles(sum string) (files []control.File) {
+	sources, err := conf.ReadSources(s.path)
+	if err != nil || conf.SHA256(s.path) != sum {
 		return nil
 	}
 	for _, f := range sources {
@@ -53,8 +53,8 @@ func (a *Appliance) ownFiles(sum string) (files []control.File) {
 	return files
 }
 
-// rememberStart puts the configuration of the start into the history.
-func (a *Appliance) rememberStart() {
-	_, good := a.control.State.Last()
-	a.remember(&good, &control.Request{})
+// RememberStart puts the configuration of the start into the history.
+func (s *Sink) RememberStart() {
+	_, good := s.State.Last()
+	s.remember(&good, &control.Request{})
 }

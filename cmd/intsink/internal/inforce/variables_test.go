@@ -1,4 +1,4 @@
-package appliance
+package inforce
 
 import (
 	"os"
@@ -14,9 +14,9 @@ func TestKnownVariable(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`node { id = "${env.INTSINK_NODE}" }`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := &Appliance{path: path}
+	s := &Sink{path: path}
 	for name, want := range map[string]string{"INTSINK_NODE": "7", "INTSINK_NODE_SECRET": "", "INTSINK": "", "NODE": ""} {
-		if got, ok := a.knownVariable(name); got != want || ok != (want != "") {
+		if got, ok := s.Variable(name); got != want || ok != (want != "") {
 			t.Errorf("%s: %q, %v; want %q", name, got, ok, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package appliance
+package inforce
 
 import (
 	"slices"
@@ -17,9 +17,9 @@ func TestLateWorkersAreNamed(t *testing.T) {
 	polls := workertest.New(t, nil)
 	polls.Reload(rules)
 	polls.Tick(time.Now().UnixNano())
-	a := &Appliance{workers: []*engine.Worker{polls, workertest.New(t, nil)}}
+	s := &Sink{Workers: []*engine.Worker{polls, workertest.New(t, nil)}}
 	adoptionPatience = time.Millisecond
-	if late := a.awaitAdoption(rules); !slices.Equal(late, []string{"w1"}) {
+	if late := s.awaitAdoption(rules); !slices.Equal(late, []string{"w1"}) {
 		t.Errorf("late: %q", late)
 	}
 	for _, c := range []struct {
