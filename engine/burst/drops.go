@@ -57,6 +57,11 @@ func (r DropReason) Code() uint8 { return dropReasons[r].inReport }
 // AtPort tells whether the output port refused the packet, which was then as it would have left.
 func (r DropReason) AtPort() bool { return r <= DropTxRefused }
 
+// Asked tells whether a reason, by its label, is that somebody wants such packets dropped: the packet itself, a rule, a tap.
+func Asked(label string) bool {
+	return label == DropDiscard.String() || label == DropMitigation.String() || label == DropTap.String()
+}
+
 // String is the value of the reason label.
 func (r DropReason) String() string { return dropReasons[r].label }
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/mitigation"
+	"intsink/cmd/intsink/internal/packetmatch"
 	"intsink/conf"
 	"intsink/engine/aside/capture"
 	"intsink/engine/aside/mitigate"
@@ -24,19 +24,19 @@ import (
 // Request is the JSON of POST /api/v1/capture. Packets that fit all fields that are given are
 // captured.
 type Request struct {
-	Stage      string           `json:"stage,omitempty"` // "in", "out", "both" (default)
-	Links      []string         `json:"links,omitempty"`
-	Watches    []string         `json:"watches,omitempty"`
-	Events     []string         `json:"events,omitempty"`
-	Reasons    []string         `json:"reasons,omitempty"` // of drops and of malformed INT
-	Match      mitigation.Match `json:"match,omitzero"`
-	BothWays   bool             `json:"both_ways,omitempty"`   // packets in the opposite direction of match, too
-	Count      int              `json:"count,omitempty"`       // the capture ends when it has so many packets; 0: no bound
-	Seconds    float64          `json:"seconds,omitempty"`     // and after so many seconds
-	Rate       float64          `json:"rate,omitempty"`        // most packets a second
-	SnapLength int              `json:"snap_length,omitempty"` // bytes of a packet; 0: all
-	Before     float64          `json:"before,omitempty"`      // packets that the flight recorder took in the last so many seconds, in place of those that come
-	Episode    uint32           `json:"episode,omitempty"`     // of these, packets that passed a queue in the episode of this number; 0: all
+	Stage      string            `json:"stage,omitempty"` // "in", "out", "both" (default)
+	Links      []string          `json:"links,omitempty"`
+	Watches    []string          `json:"watches,omitempty"`
+	Events     []string          `json:"events,omitempty"`
+	Reasons    []string          `json:"reasons,omitempty"` // of drops and of malformed INT
+	Match      packetmatch.Match `json:"match,omitzero"`
+	BothWays   bool              `json:"both_ways,omitempty"`   // packets in the opposite direction of match, too
+	Count      int               `json:"count,omitempty"`       // the capture ends when it has so many packets; 0: no bound
+	Seconds    float64           `json:"seconds,omitempty"`     // and after so many seconds
+	Rate       float64           `json:"rate,omitempty"`        // most packets a second
+	SnapLength int               `json:"snap_length,omitempty"` // bytes of a packet; 0: all
+	Before     float64           `json:"before,omitempty"`      // packets that the flight recorder took in the last so many seconds, in place of those that come
+	Episode    uint32            `json:"episode,omitempty"`     // of these, packets that passed a queue in the episode of this number; 0: all
 }
 
 // Bounds and defaults of a request.

@@ -11,7 +11,7 @@ import (
 
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/flowapi"
-	"intsink/cmd/intsink/internal/mitigation"
+	"intsink/cmd/intsink/internal/packetmatch"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 	"intsink/engine/aside/capture"
@@ -86,14 +86,14 @@ func (s *Server) Recorded(w *flowapi.Wanted, from, to time.Time) *flowapi.Record
 	if !s.on() {
 		return nil
 	}
-	texts := func(text string) mitigation.Texts {
+	texts := func(text string) packetmatch.Texts {
 		if text == "" {
 			return nil
 		}
-		return mitigation.Texts{text}
+		return packetmatch.Texts{text}
 	}
 	c := s.Config()
-	q := &Request{Match: mitigation.Match{
+	q := &Request{Match: packetmatch.Match{
 		Source: texts(w.Source), Destination: texts(w.Destination), Protocol: texts(w.Protocol), SourcePort: texts(w.SourcePort), DestinationPort: texts(w.DestinationPort),
 	}}
 	q.BothWays = !q.Match.Empty()

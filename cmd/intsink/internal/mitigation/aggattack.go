@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/packetmatch"
 )
 
 // attackLife is how long an attack is dropped, unless the request is repeated: Transparent
@@ -132,7 +133,7 @@ func attackOf(fields map[string]string) (*attack, error) {
 		return fields[other]
 	}
 	a := &attack{text: field("src_mac", "origMac")}
-	n, must := mac(a.text)
+	n, must := packetmatch.MAC(a.text)
 	if must != "" {
 		return nil, fmt.Errorf("src_mac = %.60q: %s", a.text, must)
 	}
@@ -156,13 +157,13 @@ func attackOf(fields map[string]string) (*attack, error) {
 // first, as Transparent Security's switches write it, or last.
 func (s *Server) ruleOf(a *attack) *Request {
 	q := &Request{Action: "drop", TTL: Life(attackLife), Comment: "aggAttack"}
-	q.Match.Destination, q.Match.DestinationPort = Texts{a.ip.String()}, Texts{strconv.Itoa(int(a.port))}
+	q.Match.Destination, q.Match.DestinationPort = packetmatch.Texts{a.ip.String()}, packetmatch.Texts{strconv.Itoa(int(a.port))}
 	lengths := s.DeviceBytes()
 	if len(lengths) == 0 {
-		q.Match.SourceMAC = Texts{a.text}
+		q.Match.SourceMAC = packetmatch.Texts{a.text}
 		return q
 	}
-	q.Match.DeviceID = Texts{fmt.Sprintf("%#x", a.mac)}
+	q.Match.DeviceID = packetmatch.Texts{fmt.Sprintf("%#x", a.mac)}
 	for _, n := range lengths {
 		if n == 8 {
 			q.Match.DeviceID = append(q.Match.DeviceID, fmt.Sprintf("%#x", a.mac<<16))

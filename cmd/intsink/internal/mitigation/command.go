@@ -84,27 +84,10 @@ func (l *List) table(now time.Time) string {
 		if r.Rate > 0 {
 			action += " " + strconv.FormatUint(r.Rate, 10) + " bit/s"
 		}
-		fmt.Fprintf(w, "%d\t%s\t%v\t%d\t%d\t%s\t%s\n", r.ID, action, max(r.Expires.Sub(now), 0).Round(time.Second), r.Packets, r.DroppedPackets, r.Match.text(), r.Comment)
+		fmt.Fprintf(w, "%d\t%s\t%v\t%d\t%d\t%s\t%s\n", r.ID, action, max(r.Expires.Sub(now), 0).Round(time.Second), r.Packets, r.DroppedPackets, r.Match.Text(), r.Comment)
 	}
 	w.Flush()
 	return b.String()
-}
-
-// text returns the match in the names of the flags.
-func (m *Match) text() string {
-	var parts []string
-	for _, f := range []struct {
-		name  string
-		texts Texts
-	}{
-		{"source", m.Source}, {"destination", m.Destination}, {"protocol", m.Protocol}, {"source-port", m.SourcePort},
-		{"destination-port", m.DestinationPort}, {"device-id", m.DeviceID}, {"source-mac", m.SourceMAC},
-	} {
-		if len(f.texts) > 0 {
-			parts = append(parts, f.name+"="+strings.Join(f.texts, ","))
-		}
-	}
-	return strings.Join(parts, " ")
 }
 
 // rateOf reads bits per second with k, M or G behind.

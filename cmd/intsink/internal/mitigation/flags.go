@@ -4,7 +4,6 @@ package mitigation
 
 import (
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"intsink/cmd/internal/cli"
 )
@@ -84,24 +83,6 @@ Exit codes: 0 the rule is in force, 1 it was refused, or the sink does not answe
 	o.Match.AddFlags(f)
 	cmd.RegisterFlagCompletionFunc("action", cobra.FixedCompletions([]string{"drop", "police", "count"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
-}
-
-// AddFlags defines the flags --source to --source-mac, which say what packets a rule or a capture matches. Each may be given several times.
-func (m *Match) AddFlags(f *pflag.FlagSet) {
-	for _, x := range []struct {
-		name, usage string
-		texts       *Texts
-	}{
-		{"source", "source address or prefix", &m.Source},
-		{"destination", "destination address or prefix", &m.Destination},
-		{"protocol", "tcp, udp, icmp, icmpv6, sctp, gre, esp or a number", &m.Protocol},
-		{"source-port", "source port, or a range such as 8000-8099", &m.SourcePort},
-		{"destination-port", "destination port, or a range", &m.DestinationPort},
-		{"device-id", "domain specific metadata with the role device_id", &m.DeviceID},
-		{"source-mac", "source address of the Ethernet header", &m.SourceMAC},
-	} {
-		f.StringSliceVar((*[]string)(x.texts), x.name, nil, x.usage)
-	}
 }
 
 func newRemoveCommand() *cobra.Command {

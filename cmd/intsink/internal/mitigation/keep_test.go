@@ -2,6 +2,7 @@ package mitigation
 
 import (
 	"bytes"
+	"intsink/cmd/intsink/internal/packetmatch"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ func keptStore(t *testing.T, dir string, wall time.Time, links ...string) (*Stor
 
 // drop is a rule that drops what goes to destination.
 func drop(destination string, ttl time.Duration) *Request {
-	return &Request{Match: Match{Destination: Texts{destination}}, Action: "drop", TTL: Life(ttl)}
+	return &Request{Match: packetmatch.Match{Destination: packetmatch.Texts{destination}}, Action: "drop", TTL: Life(ttl)}
 }
 
 func mustAdd(t *testing.T, s *Store, r *Request, a *attack) {

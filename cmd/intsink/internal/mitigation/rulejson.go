@@ -1,9 +1,8 @@
-// The JSON of mitigation rules: Request, Match, Life, Rule; checks a request.
+// The JSON of mitigation rules: Request, Life, Rule; checks a request.
 
 package mitigation
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -12,27 +11,17 @@ import (
 	"unicode"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/packetmatch"
 	"intsink/engine/aside/mitigate"
 )
 
 // Request is the JSON that adds a rule.
 type Request struct {
-	Match   Match  `json:"match"`
-	Action  string `json:"action"`         // "count", "drop", "police"
-	Rate    uint64 `json:"rate,omitempty"` // bits per second of whole frames, to police
-	TTL     Life   `json:"ttl"`
-	Comment string `json:"comment,omitempty"`
-}
-
-// Match says which packets a rule selects. In JSON a list may be a single text or number.
-type Match struct {
-	Source          Texts `json:"source,omitempty"`
-	Destination     Texts `json:"destination,omitempty"`
-	Protocol        Texts `json:"protocol,omitempty"`
-	SourcePort      Texts `json:"source_port,omitempty"`
-	DestinationPort Texts `json:"destination_port,omitempty"`
-	DeviceID        Texts `json:"device_id,omitempty"`
-	SourceMAC       Texts `json:"source_mac,omitempty"`
+	Match   packetmatch.Match `json:"match"`
+	Action  string            `json:"action"`         // "count", "drop", "police"
+	Rate    uint64            `json:"rate,omitempty"` // bits per second of whole frames, to police
+	TTL     Life              `json:"ttl"`
+	Comment string            `json:"comment,omitempty"`
 }
 
 // Rule is the JSON of a rule that is in force, or was when it was removed.
@@ -53,35 +42,6 @@ type List struct {
 	Rules    []Rule   `json:"rules"`
 	Capacity int      `json:"capacity"`
 	Links    []string `json:"links"` // with mitigation = true
-}
-
-// Texts is a list of texts and numbers.
-type Texts []string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (t *Texts) UnmarshalJSON(b []byte) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return err
-	}
-	list, ok := v.([]any)
-	if !ok {
-		list = []any{v}
-	}
-	*t = nil
-	for _, x := range list {
-		switch x := x.(type) {
-		case string:
-			*t = append(*t, x)
-		case json.Number:
-			*t = append(*t, x.String())
-		default:
-			return fmt.Errorf("%.40s: must be a text, a number, or a list of such", b)
-		}
-	}
-	return nil
 }
 
 // Life is how long a rule lasts: a duration in quotes, or seconds.

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/control/controltest"
+	"intsink/cmd/intsink/internal/packetmatch"
 	"intsink/engine/aside/mitigate"
 	"intsink/flows"
 )
@@ -31,11 +33,7 @@ func (w *worker) drops(destination string, port uint16, device, mac uint64, now 
 	if t == nil {
 		return false
 	}
-	p, must := prefix(destination)
-	if must != "" {
-		panic(must)
-	}
-	a := p.Addr()
+	a := netip.MustParseAddr(destination)
 	version := uint8(6)
 	if a.Is4() {
 		version = 4
@@ -153,7 +151,7 @@ func TestWrongRules(t *testing.T) {
 // TestThereIsRoomForSoMany: rules beyond the limit are refused, and all are if no link has
 // mitigation.
 func TestThereIsRoomForSoMany(t *testing.T) {
-	q := &Request{Match: Match{Protocol: Texts{"6"}}, Action: "count", TTL: Life(minLife)}
+	q := &Request{Match: packetmatch.Match{Protocol: packetmatch.Texts{"6"}}, Action: "count", TTL: Life(minLife)}
 	s := newSite(t, []string{"edge"})
 	for range mitigate.MaxRules {
 		if _, err := s.store.Add(q, "me", nil); err != nil {
@@ -262,7 +260,7 @@ func FuzzRequest(f *testing.F) {
 			}
 		}
 		for _, r := range store.List().Rules {
-			if r.Expires.Before(r.Created) || r.Match.text() == "" {
+			if r.Expires.Before(r.Created) || r.Match.Text() == "" {
 				t.Errorf("%+v", r)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"intsink/cmd/internal/problem"
+	"intsink/engine/burst"
 )
 
 // Signs lists those that j has. stuck is what is wrong with workers that do not poll, nil where all do; behind is since when.
@@ -104,8 +105,8 @@ func ofLink(l *Link) (all []problem.Sign) {
 			through = d.Dropped["tap"] // what it is for
 		}
 		for _, reason := range sorted(d.Dropped) {
-			if reason == "int_discard" || reason == "mitigation" || reason == "tap" {
-				continue // asked for, by INT or by a rule, and what a tap is for
+			if burst.Asked(reason) {
+				continue
 			}
 			all = append(all, problem.Sign{
 				Kind: problem.PacketsDropped, Subject: "link", Place: problem.And(place, "direction", d.Direction, "reason", reason),

@@ -1,6 +1,6 @@
-// Compiles the JSON match of a mitigation rule: prefixes, ports, device ids, MACs.
+// Compiles a Match for workers: prefixes, ports, device ids, MACs.
 
-package mitigation
+package packetmatch
 
 import (
 	"errors"
@@ -30,7 +30,7 @@ func (m *Match) Compile() (out mitigate.Match, err error) {
 	parse(&out.SourcePort, "source_port", m.SourcePort, ports, &err)
 	parse(&out.DestinationPort, "destination_port", m.DestinationPort, ports, &err)
 	parse(&out.Device, "device_id", m.DeviceID, device, &err)
-	parse(&out.SourceMAC, "source_mac", m.SourceMAC, mac, &err)
+	parse(&out.SourceMAC, "source_mac", m.SourceMAC, MAC, &err)
 	if err == nil && m.Empty() {
 		err = errors.New(`match is empty, which would select every packet: name a source, destination, protocol, source_port, destination_port, device_id or source_mac (all of IPv4: "destination": "0.0.0.0/0")`)
 	}
@@ -101,7 +101,8 @@ func device(s string) (n uint64, must string) {
 	return n, ""
 }
 
-func mac(s string) (n uint64, must string) {
+// MAC reads the address of an Ethernet header; must says what is wrong with it.
+func MAC(s string) (n uint64, must string) {
 	b, err := net.ParseMAC(s)
 	if err != nil || len(b) != 6 {
 		return 0, `must be a MAC address, such as "02:00:5e:00:53:01"`
