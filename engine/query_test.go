@@ -106,6 +106,21 @@ func TestAnswersAfterAReload(t *testing.T) {
 	b.balance()
 }
 
+// TestAnswersKnowLoads: an answer tells whether the rules have the unit of some node's utilization, again after a reload.
+func TestAnswersKnowLoads(t *testing.T) {
+	b := newBed(t, func(r *Rules) { r.NodeModels = []event.NodeModel{{TxFull: 100}} })
+	if q := b.answer(inspect.New(inspect.Ways, 1)); !q.KnowsLoads {
+		t.Error("the unit is not known with a model")
+	}
+	next := *b.rules
+	next.NodeModels = nil
+	b.Reload(&next)
+	b.step(200e6)
+	if q := b.answer(inspect.New(inspect.Ways, 1)); q.KnowsLoads {
+		t.Error("the unit is known without one")
+	}
+}
+
 // TestQuestionsWhilePolling: a worker that polls without pause is asked from
 // another goroutine (for the race detector).
 func TestQuestionsWhilePolling(t *testing.T) {

@@ -78,7 +78,7 @@ func TestEveryBitmap(t *testing.T) {
 				}
 			}
 			missing, layout := Set(0), inthdr.LayoutOf(bitmap, inthdr.Format2)
-			for _, events := range p.Missing(&layout) {
+			for _, events := range p.Missing(&layout, false) {
 				missing |= events
 			}
 			if possible := want | PathChange.Set()*Set(bitmap>>15); missing != p.Events&^possible {

@@ -50,7 +50,7 @@ func TestBusyBySamples(t *testing.T) {
 			t.Errorf("full %d: the fast path looks at loads: %+v", full, v.Policies[0])
 		}
 		layout := loaded(0).Layout
-		if lacks := f.d.policies[0].Missing(layout)[LacksUnit] != 0; lacks != (full == 0) {
+		if lacks := f.d.policies[0].Missing(layout, f.d.KnowsLoads())[LacksUnit] != 0; lacks != (full == 0) {
 			t.Errorf("full %d: lacks its unit: %v", full, lacks)
 		}
 	}

@@ -111,7 +111,6 @@ func (d *Detector) Adopt(policies []Policy, models *CompiledModels) {
 	d.view.policies, d.view.more, d.view.linkAbsolute = len(policies), 0, never
 	for i := range d.policies {
 		d.policies[i].compile()
-		d.policies[i].knowsLoads = d.models.full
 		l := d.policies[i].fastPolicy(d.models)
 		l.beginSamples(&d.view.Policies[i], d.key+uint64(i))
 		d.view.Policies[i] = l
@@ -121,6 +120,9 @@ func (d *Detector) Adopt(policies []Policy, models *CompiledModels) {
 	}
 	d.fabric.Links.Walk(0, MaxLinks, func(_ [2]uint64, _ uint32, k *Link) { k.settle(d.view.linkAbsolute) })
 }
+
+// KnowsLoads tells whether the unit of some node's utilization is known.
+func (d *Detector) KnowsLoads() bool { return d.models.full }
 
 // Fabric returns the queues, interfaces and links that packets have passed.
 func (d *Detector) Fabric() *Fabric { return &d.fabric }

@@ -25,8 +25,8 @@ func (l Lacking) String() string {
 
 // Missing returns, for each value that hops of a layout do not carry, the events of p that are never told for want of it. Links
 // that are held against what is usual, and interfaces that are looked at by samples, are so where INT has what it takes: nobody asked for
-// more.
-func (p *Policy) Missing(l *inthdr.Layout) (missing [NumLacking]Set) {
+// more. knowsLoads: the unit of some node's utilization is known.
+func (p *Policy) Missing(l *inthdr.Layout, knowsLoads bool) (missing [NumLacking]Set) {
 	t, latency := &p.Thresholds, l.HopLatency >= 0 || l.HasStampedLatency()
 	byLatency := t.CongestionLatency > 0 && latency
 	lack := func(v Lacking, lacks bool, events ...Event) {
@@ -44,13 +44,13 @@ func (p *Policy) Missing(l *inthdr.Layout) (missing [NumLacking]Set) {
 	lack(LacksQueue, l.Queue < 0 && !l.HasRest && !byLatency && (t.CongestionRaise > 0 || t.CongestionFactor > 0), Congestion)
 	lack(LacksTimestamps, l.IngressTimestamp < 0 || l.EgressTimestamp < 0 || l.Format == inthdr.Format2016, LinkLatency)
 	lack(LacksTxUtilization, l.TxUtilization < 0, TxUtilization)
-	lack(LacksUnit, t.TxAuto && !p.knowsLoads && l.TxUtilization >= 0 && hasEgress(l), TxUtilization)
+	lack(LacksUnit, t.TxAuto && !knowsLoads && l.TxUtilization >= 0 && hasEgress(l), TxUtilization)
 	return missing
 }
 
 // countLacking counts what a new flow of a watch lacks. INT without hops says nothing of what they would have.
 func (d *Detector) countLacking(p *Policy, o *Observation) {
-	for v, events := range p.Missing(o.Layout) {
+	for v, events := range p.Missing(o.Layout, d.KnowsLoads()) {
 		if events != 0 {
 			d.Counters.Lacking[v]++
 		}

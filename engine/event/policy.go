@@ -10,7 +10,6 @@ type Policy struct {
 	SampleByFlow bool   // all packets of one flow in Sample instead
 	Thresholds   Thresholds
 
-	knowsLoads    bool             // the unit of some node's utilization is known
 	watchesLinks  bool             // each packet tells of links
 	watchesFabric bool             // queues, links or interfaces are watched
 	fabric        fabricThresholds // lowest values at which a queue or interface can give an event

@@ -105,7 +105,7 @@ func (a *Aside) Serve(now int64, busy bool) {
 	left, done := a.serving.Step(&a.source, now, slice)
 	a.work -= slice - left
 	if done {
-		a.serving.Watches = a.watches
+		a.serving.Watches, a.serving.KnowsLoads = a.watches, a.detector.KnowsLoads()
 		a.serving.done.Store(true)
 		a.serving = nil
 	}

@@ -57,7 +57,8 @@ func AskAll(ctx context.Context, workers []*Aside, newQuery func(worker int) *Qu
 // PendingQuery is a Query on its way to one worker and back.
 type PendingQuery struct {
 	*Query
-	Watches []watch.Watch // of the rules in force when it was answered
+	Watches    []watch.Watch // of the rules in force when it was answered
+	KnowsLoads bool          // they have the unit of some node's utilization
 
 	done, dropped atomic.Bool
 }

@@ -72,12 +72,18 @@ func TestFlowDetail(t *testing.T) {
 func TestWhatAFlowLacks(t *testing.T) {
 	policy := apiPolicy()
 	policy.Events = event.HopLatency.Set() | event.EndToEnd.Set() | event.PathChange.Set() | event.LinkLatency.Set()
-	got := lacksOf(&policy, &inspect.Path{Bitmap: 0xc000})
+	got := lacksOf(&policy, false, &inspect.Path{Bitmap: 0xc000})
 	want := []LackItem{{"hop_latency", []string{"hop_latency", "end_to_end"}}, {"timestamps", []string{"link_latency"}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := lacksOf(&policy, nil); got == nil || len(got) != 0 {
+	if got := lacksOf(&policy, false, nil); got == nil || len(got) != 0 {
 		t.Errorf("of no path: %#v", got)
+	}
+	policy.Events, policy.Thresholds.TxAuto = event.TxUtilization.Set(), true
+	for _, known := range []bool{false, true} { // the unit is what a model of the node says, no value of INT
+		if got := lacksOf(&policy, known, &inspect.Path{Bitmap: 0xc100}); (len(got) == 0) != known {
+			t.Errorf("the unit of loads is known: %v; lacks %+v", known, got)
+		}
 	}
 }

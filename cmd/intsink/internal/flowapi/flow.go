@@ -42,14 +42,14 @@ type LackItem struct {
 	Events []string `json:"events"`
 }
 
-// lacksOf returns what the INT of a flow on a path lacks for a policy.
-func lacksOf(policy *event.Policy, way *inspect.Path) []LackItem {
+// lacksOf returns what the INT of a flow on a path lacks for a policy; knowsLoads is that of the rules.
+func lacksOf(policy *event.Policy, knowsLoads bool, way *inspect.Path) []LackItem {
 	items := []LackItem{}
 	if way == nil {
 		return items
 	}
 	layout := inthdr.LayoutOf(way.Bitmap, way.Format)
-	for v, events := range policy.Missing(&layout) {
+	for v, events := range policy.Missing(&layout, knowsLoads) {
 		if events != 0 {
 			items = append(items, LackItem{event.Lacking(v).String(), eventNames(events)})
 		}
@@ -143,7 +143,7 @@ func newFlowDetail(worker int, q *inspect.PendingQuery, known ways) *FlowDetail 
 	d.Events = eventNames(policy.Events)
 	d.Thresholds = newThresholdsItem(policy)
 	if f.NumPaths > 0 {
-		d.Lacks = lacksOf(policy, known[worker][f.Paths[0].Hash])
+		d.Lacks = lacksOf(policy, q.KnowsLoads, known[worker][f.Paths[0].Hash])
 	}
 	if policy.Events.Has(event.HopLatency) {
 		d.Hops = hopReferences(f, &q.Limits.Cold, &policy.Thresholds.Latency, known[worker][f.Paths[0].Hash])
