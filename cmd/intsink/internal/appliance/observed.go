@@ -113,7 +113,7 @@ func (a *Appliance) observed() *vitals.Server {
 	s := &vitals.Server{
 		Version: a.version, Started: time.Now(), Config: a.force.Config, Clock: a.clock, WallClock: a.wallClock.Offset, Stopping: a.force.Stopping,
 		Collectors: a.collectors.Observed, Workers: a.workers, Links: a.force.Config().LinkNames(), Mbufs: a.pool, Degraded: a.degraded, Open: a.problems.Open,
-		Fills: []vitals.Fill{a.control, a.modes}, Ports: a.ports.Observed(a.force.Config()), ReportPorts: a.collectors.ObservedPorts(),
+		Fills: []part.Status{a.control, a.modes}, Ports: a.ports.Observed(a.force.Config()), ReportPorts: a.collectors.ObservedPorts(),
 	}
 	for _, p := range a.reportPools {
 		s.ReportPools = append(s.ReportPools, p)

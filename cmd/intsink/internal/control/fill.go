@@ -7,7 +7,7 @@ import (
 	"intsink/engine/metric"
 )
 
-// Fill implements vitals.Fill.
+// Fill implements part.Status.
 func (s *Server) Fill(j *status.Status) {
 	last, good := s.State.Last()
 	j.Config = &status.Config{Path: good.Config, Generation: good.Generation, SHA256: good.SHA256, Since: good.Time}

@@ -7,7 +7,7 @@ import (
 	"intsink/engine/metric"
 )
 
-// Fill implements vitals.Fill.
+// Fill implements part.Status.
 func (s *Server) Fill(j *status.Status) {
 	m := s.State()
 	j.Mode = &m

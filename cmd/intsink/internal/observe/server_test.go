@@ -194,7 +194,7 @@ func (s *sink) control(t *testing.T, c *control.Server) {
 	none := func() int64 { return 0 }
 	m := modes()
 	m.Control = c
-	s.Control, s.vitals.Fills = c, []vitals.Fill{c, m}
+	s.Control, s.vitals.Fills = c, []part.Status{c, m}
 	s.Parts = append(s.Parts, c,
 		&confighistory.Server{History: confighistory.Open("", slog.Default), Control: c},
 		&mitigation.Server{Store: mitigation.NewStore([]*mitigate.Aside{s.vitals.Workers[0].Mitigation}, nil, none, none), Control: c},

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/status"
 	"intsink/conf"
 	"intsink/engine"
 	"intsink/engine/metric"
@@ -44,6 +45,9 @@ type Metrics interface{ Metrics() []metric.Bound }
 
 // Reloads is a part that is told of each configuration, before the workers work by it. Old is the one before.
 type Reloads interface{ Reload(old, c *conf.Config) }
+
+// Status is a part that has something in /api/v1/status.
+type Status interface{ Fill(j *status.Status) }
 
 // Page is a part of one route.
 type Page struct {

@@ -12,7 +12,7 @@ import (
 	"intsink/cmd/internal/degraded"
 	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/status"
+	"intsink/cmd/intsink/internal/part"
 	"intsink/conf"
 	"intsink/engine"
 	"intsink/exporters"
@@ -36,11 +36,8 @@ type Server struct {
 	ReportPools []Pool // per worker
 	Degraded    *degraded.Parts
 	Open        func() []*problem.Problem // problems of now; nil: nobody looks
-	Fills       []Fill
+	Fills       []part.Status             // other parts
 }
-
-// Fill is a part that has something in /api/v1/status.
-type Fill interface{ Fill(j *status.Status) }
 
 // RegisterShared adds the routes whose answers cost something.
 func (s *Server) RegisterShared(mux control.Mux) {
