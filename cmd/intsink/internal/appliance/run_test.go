@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"intsink/cmd/intsink/internal/failopen"
+	"intsink/cmd/intsink/internal/inforce"
 	"intsink/conf"
 )
 
@@ -32,7 +34,7 @@ func TestPartsStopInReverse(t *testing.T) {
 				return stop, nil
 			}
 		}
-		a := &Appliance{}
+		a := &Appliance{force: inforce.New(&conf.Config{}, "", failopen.Full)}
 		nothing := func(*conf.Config) (func(), error) { return nil, nil }
 		err := a.startParts(ctx, []start{p("a"), p("b"), nothing, p("c")})
 		if stopped := a.stop(); stopped != nil || (err == nil) != (fails == "") {
