@@ -23,12 +23,11 @@ type check struct {
 
 func (f check) all(c *Config) {
 	f.sink(&c.Sink)
-	outputs := len(c.Kafkas) + len(c.Files) + len(c.ClickHouses) + len(c.IPFIXes)
 	alone := c.pageAlone()
 	if len(c.Listens) == 0 && !alone {
 		f.ErrorAt([]any{&c.HTTP}, `nothing is received: write listen "reports" { address = "0.0.0.0:8555" }`)
 	}
-	if outputs == 0 && !alone {
+	if len(c.outputs()) == 0 && !alone {
 		f.ErrorAt([]any{&c.HTTP}, `nothing takes the records: write a block kafka, clickhouse, ipfix or file, such as file "out" { path = "-" }`)
 	}
 	for i := range c.Listens {
@@ -53,10 +52,37 @@ func (f check) all(c *Config) {
 	f.network(c)
 }
 
+// output is a block that takes records, for messages.
+type output struct {
+	key       any    // its first attribute
+	what      string // its kind and name
+	elsewhere bool   // a server takes them, which may be away
+}
+
+// outputs lists all blocks that take records, of every kind.
+func (c *Config) outputs() (all []output) {
+	add := func(key any, kind, name string, elsewhere bool) {
+		all = append(all, output{key, kind + " " + schema.Quote(name), elsewhere})
+	}
+	for i := range c.Kafkas {
+		add(&c.Kafkas[i].Brokers, "kafka", c.Kafkas[i].Name, true)
+	}
+	for i := range c.ClickHouses {
+		add(&c.ClickHouses[i].URL, "clickhouse", c.ClickHouses[i].Name, true)
+	}
+	for i := range c.IPFIXes {
+		add(&c.IPFIXes[i].Address, "ipfix", c.IPFIXes[i].Name, true)
+	}
+	for i := range c.Files {
+		add(&c.Files[i].Path, "file", c.Files[i].Name, false)
+	}
+	return all
+}
+
 // pageAlone tells whether c has the page over all sinks and takes no reports: that needs no store, but may read one.
 func (c *Config) pageAlone() bool {
 	reads := len(c.ClickHouses) == 0 || len(c.ClickHouses) == 1 && c.Network != nil && c.ClickHouses[0].Name == c.Network.History
-	return c.Network != nil && len(c.Listens) == 0 && reads && len(c.Kafkas)+len(c.Files)+len(c.IPFIXes) == 0
+	return c.Network != nil && len(c.Listens) == 0 && reads && len(c.outputs()) == len(c.ClickHouses)
 }
 
 // http checks the address of metrics and of the page, and who may read there.

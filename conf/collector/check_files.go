@@ -125,9 +125,9 @@ func (f check) spool(c *Config) {
 		if c.pageAlone() {
 			return
 		}
-		for _, away := range slices.Concat(blocks("kafka", c.Kafkas), blocks("clickhouse", c.ClickHouses), blocks("ipfix", c.IPFIXes)) {
+		if at := slices.IndexFunc(c.outputs(), func(o output) bool { return o.elsewhere }); at >= 0 {
+			away := c.outputs()[at]
 			f.WarnAt([]any{away.key}, "%s: without a spool, records are dropped once memory for them is full, as while the server is away; spool { directory = \"/var/lib/intsink-collect\" } keeps them", away.what)
-			break
 		}
 		return
 	}
@@ -144,26 +144,6 @@ func (f check) spool(c *Config) {
 	if size, ok := diskSize(s.Directory); ok && s.Size > size && f.disk {
 		f.WarnAt([]any{&s.Size, &s.Directory}, "spool: size = %s: the disk of %s has %d MiB; the disk will be full before the spool is", schema.SizeText(s.Size), schema.Quote(s.Directory), size>>20)
 	}
-}
-
-// block is an output for a message: its first attribute, and what it is called.
-type block struct {
-	key  any
-	what string
-}
-
-func blocks[T interface{ Kafka | ClickHouse | IPFIX }](kind string, all []T) (out []block) {
-	for i := range all {
-		switch b := any(&all[i]).(type) {
-		case *Kafka:
-			out = append(out, block{&b.Brokers, kind + " " + schema.Quote(b.Name)})
-		case *ClickHouse:
-			out = append(out, block{&b.URL, kind + " " + schema.Quote(b.Name)})
-		case *IPFIX:
-			out = append(out, block{&b.Address, kind + " " + schema.Quote(b.Name)})
-		}
-	}
-	return out
 }
 
 // diskSize returns the bytes of the disk that path is on, or will be.

@@ -176,7 +176,7 @@ func TestWithoutASpoolAFullQueueDrops(t *testing.T) {
 // afterwards, and the other output notices nothing. So with a spool and in memory, whether the output finds its records among the
 // latest batches or has to read the log.
 func TestSpool(t *testing.T) {
-	for _, recent := range []int{5000, 1 << 20} {
+	for _, recent := range []int{5000, 16 << 20} { // far less, and far more, than 400 reports take
 		for _, size := range []int64{0, 1 << 30} {
 			t.Run(fmt.Sprintf("recent %d, spool %d", recent, size), func(t *testing.T) {
 				out, good := &fakeOutput{}, &fakeOutput{room: true}

@@ -21,4 +21,15 @@
 //	output.go, accounts.go                  what an output implements; its counters and drop reasons
 //	sumepisodes.go                          one record of an episode that several sinks tell of
 //	collect.go, snapshot.go, limitedlog.go  assembles all; a snapshot of counters; bounded log lines
+//
+// A new output is
+//
+//	a package beside exporters/kafka that implements [Output] (models: exporters/ipfix for UDP, exporters/jsonl for files)
+//	its block in conf/collector: config.go, schema.go, words.go, its own check and a line of outputs in check.go, load.go where it
+//	names files, testdata/full.hcl, check_test.go; `go test ./conf/collector -update`
+//	a spec in outputs.go of cmd/internal/collect, what it holds in memorylimit.go, a method Try where a server can be asked
+//	(tryworld.go), a test beside them, and the texts of command.go and cmd/intsink-collect/main.go
+//	docs/collect.md, docs/README.md, CHANGELOG.md, its row in ARCHITECTURE.md and in internal/repotest/imports_test.go
+//
+// Its metrics, back-off, reload and place in /readyz come by themselves.
 package collect

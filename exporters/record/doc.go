@@ -24,8 +24,14 @@
 //	proto.go, protowire.go           protobuf
 //	defaultint.go                    where INT is looked for if nothing is configured
 //
-// A new field of a record is a field of Record or Hop (record.go), what reads it (reportedpacket.go, hopfields.go or tunnelfields.go)
-// and a row in generate/table.go, with a number that no field has had. `make schema` then writes generated.go, intsink.proto,
-// the SQL of deploy/collect, its upgrade too, and the list in docs/records.md. The record whole of record_test.go gets a value, and
-// `go test ./exporters/record -update` writes what it is to become. IPFIX (flow.go) has what its registry has.
+// A new field of a record is
+//
+//	a field of Record or Hop (record.go), what reads it (reportedpacket.go, hopfields.go or tunnelfields.go), and a bit of Known
+//	where it may be unknown while the fields that are read with it are known
+//	a row in generate/table.go, with the number behind the highest of its message; where it stands decides where JSON and tables have it
+//	`make schema`, which writes generated.go, intsink.proto, the SQL of deploy/collect, its upgrade too, and the list in docs/records.md
+//	a value in the record whole of record_test.go; `go test ./exporters/record -update` writes what it is to become
+//	a field that each report has also changes the JSON in decoder_test.go, terminated_test.go and cmd/internal/decode
+//	where IANA's registry of IPFIX has an element for it: a row in flow.go, in ipfix_test.go and in docs/collect.md, IPFIX
+//	a line of CHANGELOG.md
 package record

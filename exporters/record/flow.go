@@ -13,10 +13,17 @@ type FlowField struct {
 // FlowGroups says which groups of fields a data record has, a bit each. It names a template; 0: the record is none of a flow.
 type FlowGroups uint16
 
-// OwnFlowGroups are the groups whose fields have a private enterprise number. They stand behind all others.
-const OwnFlowGroups FlowGroups = 1<<14 | 1<<13 | 1<<12 | 1<<11 | 1<<10
+// OwnFlowGroups are the groups whose fields have a private enterprise number.
+var OwnFlowGroups = func() (own FlowGroups) {
+	for bit := range flowGroups {
+		if flowGroups[bit].fields[0].Own {
+			own |= 1 << bit
+		}
+	}
+	return own
+}()
 
-// flowGroup is some fields that are known together.
+// flowGroup is some fields that are known together, all of IANA's registry or none.
 type flowGroup struct {
 	fields []FlowField
 	known  func(*Record) bool
@@ -25,7 +32,7 @@ type flowGroup struct {
 
 var be = binary.BigEndian
 
-// flowGroups has the group of bit i at i. Numbers, types and units are those of IANA's registry; 530 to 533 are RFC 9951's.
+// flowGroups has the group of bit i at i, 16 at most. Those of the registry stand in front of all others. Numbers, types and units are those of IANA's registry; 530 to 533 are RFC 9951's.
 var flowGroups = [...]flowGroup{
 	{[]FlowField{{ID: 152, Length: 8}, {ID: 153, Length: 8}, {ID: 325, Length: 8}, {ID: 1, Length: 8}, {ID: 2, Length: 8}, {ID: 4, Length: 1}, {ID: 5, Length: 1}, {ID: 89, Length: 1}},
 		func(*Record) bool { return true }, putPacket},
