@@ -27,6 +27,7 @@ type Reader struct {
 	file    *os.File
 	bytes   countingReader
 	r       *bufio.Reader
+	times   *bufio.Reader // of a pcapng file: what r reads from, with its times as they are; else nil
 	gzipped bool
 	src     interface {
 		ReadPacketData() ([]byte, gopacket.CaptureInfo, error)
@@ -104,6 +105,8 @@ func (c *Reader) openFormat() error {
 		return err
 	}
 	if string(magic) == "\x0a\x0d\x0d\x0a" {
+		c.times = c.r
+		c.r = bufio.NewReaderSize(&binaryTimes{r: c.times}, 1<<20)
 		c.ng, err = pcapgo.NewNgReader(c.r, pcapgo.NgReaderOptions{WantMixedLinkType: true}) // takes c.r as it is: offset stays right
 		c.src = c.ng
 		return err
@@ -118,7 +121,15 @@ func (c *Reader) openFormat() error {
 
 // Drained reports whether everything that has come so far was returned: who reads from a pipe
 // may then print.
-func (c *Reader) Drained() bool { return c.r.Buffered() == 0 }
+func (c *Reader) Drained() bool { return c.buffered() == 0 }
+
+// buffered is how much was read and not taken yet.
+func (c *Reader) buffered() (n int) {
+	if c.times != nil {
+		n = c.times.Buffered()
+	}
+	return n + c.r.Buffered()
+}
 
 // ShowProgress shows on w, where it is a terminal, how far what is read of the file is.
 // What else is printed there meanwhile goes through the Line.
@@ -128,7 +139,7 @@ func (c *Reader) ShowProgress(w io.Writer, what string) *progress.Line {
 }
 
 // offset returns how much of the file was taken; of a compressed one it means nothing.
-func (c *Reader) offset() int64 { return c.bytes.n - int64(c.r.Buffered()) }
+func (c *Reader) offset() int64 { return c.bytes.n - int64(c.buffered()) }
 
 // Next returns the next packet; io.EOF at the end, also where the rest cannot
 // be read because the file is cut short there.
