@@ -15,6 +15,7 @@ type Cold struct {
 
 	HopLimitSeen int64  // when the last packet with the E flag came; 0: never
 	MTUSeen      int64  // the same of the M flag
+	Marked       uint64 // packets that came with the mark of a queue (ECN: CE)
 	packetsHigh  uint32 // upper half of the packet count
 	bytesHigh    uint32 // the same of the bytes
 

@@ -48,6 +48,7 @@ CREATE TABLE IF NOT EXISTS int.kafka
     destination_port Nullable(UInt16),
     protocol Nullable(UInt8),
     dscp Nullable(UInt8),
+    ecn Nullable(UInt8),
     vlan Array(UInt16),
     tcp_flags Nullable(UInt8),
     length Nullable(UInt32),

@@ -14,6 +14,7 @@ ALTER TABLE int.reports
     ADD COLUMN IF NOT EXISTS ds_md_bits Nullable(UInt16) AFTER domain,
     ADD COLUMN IF NOT EXISTS ds_md_status Nullable(UInt16) AFTER ds_md_bits,
     ADD COLUMN IF NOT EXISTS problem LowCardinality(String) AFTER ds_md_status,
+    ADD COLUMN IF NOT EXISTS ecn Nullable(UInt8) AFTER dscp,
     ADD COLUMN IF NOT EXISTS vni Nullable(UInt32) AFTER device_id,
     ADD COLUMN IF NOT EXISTS outer Tuple(flow String, source Nullable(IPv6), destination Nullable(IPv6),
         source_port Nullable(UInt16), destination_port Nullable(UInt16), protocol Nullable(UInt8),

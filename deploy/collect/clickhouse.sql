@@ -58,6 +58,7 @@ CREATE TABLE IF NOT EXISTS int.reports
     destination_port Nullable(UInt16),
     protocol Nullable(UInt8),
     dscp Nullable(UInt8),
+    ecn Nullable(UInt8),                       -- as it was captured: 0 not ECN-capable, 1 and 2 capable, 3 marked by a queue (CE)
     vlan Array(UInt16),
     tcp_flags Nullable(UInt8),
     length Nullable(UInt32) CODEC(T64, LZ4),

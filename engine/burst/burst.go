@@ -4,6 +4,7 @@
 package burst
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"intsink/dpdk/mbuf"
@@ -194,6 +195,21 @@ func (b *Burst) Complete(j uint8) {
 		b.Fast.Fill(b.Fast.Template[j], f, m.PktLen(), &b.Layers[i], &b.Info[i], &b.Outers[i])
 		b.Link.Locator.Again(f, &b.Info[i])
 	}
+}
+
+// Marked tells whether a queue has marked INT packet j (ECN: CE) in the IP header that comes first: what is inside of a tunnel keeps
+// the mark that it had before.
+func (b *Burst) Marked(j uint8) bool {
+	if at := b.Fast.Template[j]; at != fast.None {
+		return b.Fast.IsMarked(at)
+	}
+	i := b.Fast.At[j]
+	l, f := &b.Layers[i], b.Vec[i].Bytes()
+	if b.Info[i].Depth > 0 {
+		l = &b.Outers[i][0]
+	}
+	at, shift := int(l.L3), 4*(l.IPVersion>>1&1) // 6 is the version that has the bit
+	return at+2 <= len(f) && binary.BigEndian.Uint16(f[at:])>>shift&packet.CE == packet.CE
 }
 
 // CountINT counts the INT packets of the burst, but for others, which are counted already.

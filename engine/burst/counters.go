@@ -54,6 +54,7 @@ type DirectionCounters struct {
 type Counters struct {
 	Direction [NumDirections]DirectionCounters
 	INT       [inthdr.NumTypes]uint64   // sound INT packets from the network side, by type
+	Marked    uint64                    // of those, marked by a queue (ECN: CE) in their outermost IP header
 	Flagged   [NumFlags]uint64          // INT packets from the network side with a flag that says that their stack lacks hops
 	Malformed [inthdr.NumReasons]uint64 // unsound, or sound with contents that contradict themselves
 
@@ -62,10 +63,11 @@ type Counters struct {
 	Layoutless [byGNS + ifa.GNSByHop]uint64 // of those, IFA without a layout: in GNS 15 by LNS, then by GNS
 }
 
-// CountTypes counts n packets with INT by their types: all but these are of INT-MD.
+// CountTypes counts n packets with INT by their types, all but these of INT-MD, and those that queues have marked.
 func (c *Counters) CountTypes(n uint64, t fast.Types) {
 	c.INT[inthdr.MX] += t.MX()
 	c.INT[inthdr.IFA] += t.IFA()
+	c.Marked += t.Marked()
 	c.INT[inthdr.MD] += n - t.MX() - t.IFA()
 }
 
@@ -134,6 +136,9 @@ var Metrics = []metric.Of[Counters]{
 				to.Add(n, "type", inthdr.Type(i))
 			}
 		}
+	}},
+	{Name: "intsink_int_ecn_marked_packets_total", Help: "INT packets that came with the mark of a queue (ECN: CE in the outermost IP header)", Samples: func(c *Counters, to metric.Samples) {
+		to.Add(c.Marked)
 	}},
 	{Name: "intsink_int_flagged_packets_total", Help: "INT packets whose stack lacks hops, by flag: hop_limit (E, the hop limit was exceeded) or mtu_exceeded (M)", Samples: func(c *Counters, to metric.Samples) {
 		for i, n := range c.Flagged {

@@ -29,6 +29,8 @@ type Queue struct {
 	Ends      int64  // when the episode is over unless a packet shows otherwise
 	Full      uint32 // in an episode: inForce.full as it was when it began
 	Episodes  uint64
+	Marked    uint64 // packets that passed and came with the mark of some queue (ECN: CE)
+	MarkedAt  int64  // when the last one came, Unix nanoseconds
 }
 
 // Interface is the state of one egress interface of one node.

@@ -97,6 +97,26 @@ func (d *Detector) Meet(now int64, f *flows.Flow, size int, o *Observation, hops
 	return set
 }
 
+// CountMarked counts a packet that some queue has marked (ECN: CE) in all queues that it says to have passed.
+func (d *Detector) CountMarked(now int64, o *Observation) {
+	l, hopLen := o.Layout, int(o.Info.HopLen)
+	if !o.usable() || l.NodeID < 0 || hopLen == 0 {
+		return
+	}
+	var n hopValues
+	for stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]; len(stack) >= hopLen; stack = stack[hopLen:] {
+		d.readQueue(&n, stack[:hopLen], l)
+		if n.NodeID == unknown32 || n.Egress == unknown32 && hasEgress(l) {
+			continue
+		}
+		q, made := d.fabric.Queues.Get(now, n.queueKey())
+		if made {
+			q.sample(now, &n, true)
+		}
+		q.Marked, q.MarkedAt = q.Marked+1, now
+	}
+}
+
 // ecn is the packet's ECN field.
 func (o *Observation) ecn() uint8 {
 	if o.Info != nil && o.Info.Format.Foreign() {

@@ -181,6 +181,7 @@ struct fast_template {
 	uint8_t latency; // in a hop; 0: not there
 	uint8_t by_buffer; // queue is where the buffer stands: INT says nothing of the queue
 	uint8_t path;    // path_hops of flows that are on the path of such packets
+	uint8_t marked;  // a queue has marked such packets (ECN: CE), and in_flow is what no flow has
 	uint64_t types;  // what it adds to fast_state.types
 	// IFA: hops of another layout, which translated makes hops of, and two parts that go.
 	uint8_t ifa;
@@ -387,7 +388,7 @@ struct fast_state {
 	uint64_t facts_key; // of the hash of facts, odd
 	uint32_t asks;     // facts that watches ask for
 	uint32_t link_number; // of the link that the burst came by, from 1 on
-	uint64_t types;    // packets that were passed: of INT-MX, and, times 1 << 32, with IFA
+	uint64_t types;    // packets that were passed: of INT-MX; with IFA, times 1 << 21; marked, times 1 << 42
 	uint64_t numbered; // not zero: a template has a sequence number
 
 	// What was found: at[:ints] are places in vec, everything below is by those.
@@ -397,7 +398,7 @@ struct fast_state {
 	uint64_t missing;  // bit j: its flow was not found
 	uint64_t samples;  // bit j: it is passed, but a sample, or meets an episode: it keeps its INT
 	uint64_t met;      // bit j: of those, one that crosses a queue that may be in an episode
-	uint64_t kept;     // bit j: it is passed, but keeps its INT, since a rule of mitigation may select it
+	uint64_t kept;     // bit j: it is passed, but keeps its INT, since a rule of mitigation may select it, or a queue has marked it
 	uint64_t flowless; // bit j: it is passed without a flow, since there is no room for one
 	uint8_t at[FAST_BURST];
 	uint8_t template[FAST_BURST];
@@ -435,7 +436,7 @@ struct fast_queue {
 struct fast_link_ends {
 	struct fast_queue network, host;
 	uint64_t received, forwarded;
-	uint64_t with_int, types; // with INT; of INT-MX and with IFA, as in fast_state
+	uint64_t with_int, types; // with INT; by what they are, as in fast_state
 	uint64_t state;    // struct fast_state that has its templates
 	uint64_t plain;    // all ones: packets without INT are for Go, too; or zero
 };

@@ -45,6 +45,9 @@ func (p *Path) Fill(at uint8, f []byte, pktLen int, l *packet.Layers, i *inthdr.
 // Info is what all packets of a template have in common.
 func (p *Path) Info(at uint8) *inthdr.Info { return &p.learned[at%maxTemplates].info }
 
+// IsMarked tells whether a queue has marked packets of a template (ECN: CE).
+func (p *Path) IsMarked(at uint8) bool { return p.templates[at%maxTemplates].marked != 0 }
+
 // Outermost is the IP header of packets of a template that comes first.
 func (p *Path) Outermost(at uint8) *packet.Layers {
 	k := &p.learned[at%maxTemplates]

@@ -80,14 +80,32 @@ func (m *draft) facts(p *Parsed) {
 			t.tells |= tellsCrossed
 		}
 	}
-	if t.ecnAt = outermost.L3; outermost.IPVersion == 6 {
-		t.ecnShift = 4
-	}
+	m.mark(outermost)
 	if t.dscp = i.DSCP; i.Marking != inthdr.ByDSCP {
 		t.dscpAt, t.dscpShift = l.L3, 2
 		if l.IPVersion == 6 {
 			t.dscpShift = 6
 		}
+	}
+}
+
+// mark makes packets that a queue has marked (ECN: CE) others than those that none has: outermost has the field. Its lower bit is
+// compared, and where it is set, the upper one: so a template has all packets that are not ECN-capable or ECT(0), all of ECT(1), or
+// all of CE, and a packet that is not marked is compared by as many steps as without. A marked one is expected of no flow, so the
+// shortest loop ends there.
+func (m *draft) mark(outermost *packet.Layers) {
+	t, at, mask := &m.t, int(outermost.L3), byte(packet.CE)
+	if t.ecnAt = outermost.L3; outermost.IPVersion == 6 {
+		t.ecnShift = 4
+	}
+	at, mask = at+1, mask<<t.ecnShift
+	lower := mask & (mask >> 1)
+	if m.same(at, lower); m.b[at]&lower == 0 {
+		return
+	}
+	if m.same(at, mask); m.b[at]&mask == mask {
+		t.marked, t.inFlow = 1, t.inFlow|noHops<<pathHops
+		t.types += oneMarked
 	}
 }
 

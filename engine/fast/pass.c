@@ -302,16 +302,16 @@ static inline bool count(struct fast_flow *w, uint32_t bytes)
 	return true;
 }
 
-// finish takes INT out of a packet that was counted, unless it is a sample, crosses a queue that may be in an episode, or
-// belongs to a flow that a rule of mitigation may select: Go needs its INT, or the whole packet, first.
+// finish takes INT out of a packet that was counted, unless it is a sample, crosses a queue that may be in an episode, was marked by
+// a queue, or belongs to a flow that a rule of mitigation may select: Go needs its INT, or the whole packet, first.
 static inline void finish(struct fast_state *s, uint32_t j, struct fast_policy *p)
 {
-	const bool suspect = s->flows[j]->bound & FAST_SUSPECT;
-	if (unlikely(suspect))
+	const bool keeps = s->flows[j]->bound & FAST_SUSPECT || s->templates[s->template[j]].marked;
+	if (unlikely(keeps))
 		s->kept |= UINT64_C(1) << j;
 	if ((p != NULL && --p->sample_left == 0 && is_sample(p, s->hashes[j])) || s->met >> j & 1)
 		s->samples |= UINT64_C(1) << j;
-	else if (s->strip && !suspect) {
+	else if (s->strip && !keeps) {
 		struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
 		strip(m, m->buf_addr + m->data_off, &s->templates[s->template[j]]);
 	}
@@ -419,6 +419,9 @@ static __attribute__((noinline)) bool meets(struct fast_state *s, uint32_t j)
 		tell(t, f, which, c);
 	s->samples |= UINT64_C(1) << j;
 	s->met |= UINT64_C(1) << j;
+	s->kept |= (uint64_t)t->marked << j;
+	if (unlikely(t->marked))
+		s->types += t->types;
 	return true;
 }
 
@@ -521,8 +524,14 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 		w->path_seen = tick;
 		if (ifa)
 			s->types += t->types;
-		if (more && unlikely(other))
+		if (more && unlikely(other)) {
 			take_in(w, t, l.policy, f);
+			if (t->marked) {
+				s->types += ifa ? 0 : t->types;
+				finish(s, (uint32_t)j, l.policy);
+				continue;
+			}
+		}
 		if (unlikely(--l.policy->sample_left == 0) && is_sample(l.policy, s->hashes[j]))
 			s->samples |= UINT64_C(1) << j;
 		else if (ifa && t->ifa && likely(strips))

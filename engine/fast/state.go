@@ -165,6 +165,7 @@ type Template struct {
 	latency    uint8 // in a hop; 0: not there
 	byBuffer   uint8 // queue is where the buffer stands
 	path       uint8 // flows.Flow.PathHops of flows that are on the path of such packets
+	marked     uint8 // a queue has marked such packets (ECN: CE), and inFlow is what no flow has
 	types      Types // what it adds to State.Types
 
 	// IFA: hops of another layout, and two parts that go.
@@ -199,21 +200,6 @@ type bitsAt struct {
 	at, shift uint16
 	mask      uint32
 }
-
-// Types counts packets of a burst: those of INT-MX in the lower half, those with IFA in the upper.
-type Types uint64
-
-// one of each.
-const (
-	oneMX  Types = 1
-	oneIFA Types = 1 << 32
-)
-
-// MX returns how many are of INT-MX.
-func (t Types) MX() uint64 { return uint64(uint32(t)) }
-
-// IFA returns how many have IFA.
-func (t Types) IFA() uint64 { return uint64(t >> 32) }
 
 // guess is the template that C compares a packet with first: of[0], where its byte at has the
 // value, else of[1]. They are None before the first packet.
@@ -260,7 +246,7 @@ type State struct {
 	Missing  uint64 // bit j: its flow was not found
 	Samples  uint64 // bit j: it is passed, but a sample, or meets an episode: it keeps its INT
 	Met      uint64 // bit j: of those, one that crosses a queue that may be in an episode
-	Kept     uint64 // bit j: it is passed, but keeps its INT, since a rule of mitigation may select it
+	Kept     uint64 // bit j: it is passed, but keeps its INT, since a rule of mitigation may select it, or a queue has marked it
 	flowless uint64 // bit j: it is passed without a flow, since there is no room for one
 
 	At         [mbuf.MaxBurst]uint8

@@ -148,7 +148,7 @@ func (w *world) burst(now int64, frames [][]byte, lens []int, look uint8) {
 	}
 	w.passed += n - len(w.Deferred())
 	w.checkCrossed()
-	rest := w.Samples
+	rest := w.Samples | w.Kept
 	for _, j := range w.Deferred() {
 		w.deferredOne(now, j, fresh>>j&1 != 0)
 		rest |= 1 << j
@@ -258,8 +258,8 @@ func (w *world) compare(o *world, n int) string {
 	case a.ints != b.ints || !bytes.Equal(a.At[:a.ints], b.At[:b.ints]):
 		return "places"
 	case a.Types != b.Types:
-		return "how many are of INT-MX and with IFA"
-	case a.Unknown != b.Unknown || a.Missing != b.Missing || a.Samples != b.Samples || a.Met != b.Met:
+		return "how many are of INT-MX, with IFA and marked"
+	case a.Unknown != b.Unknown || a.Missing != b.Missing || a.Samples != b.Samples || a.Met != b.Met || a.Kept != b.Kept:
 		return "bits"
 	case a.Met != 0 && !sameMet(a, b):
 		return "what is told of full queues"

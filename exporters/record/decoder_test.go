@@ -43,7 +43,7 @@ const (
 	ipHex    = `4500 0028 0001 4000 40 06 0000 0a000001 0a000002` + tcpHex
 	noFlags  = `"dropped":false,"congested":false,"tracked":false`
 	tracked  = `"dropped":false,"congested":false,"tracked":true`
-	tcpFlow  = `"flow":"tcp:10.0.0.1:40000-10.0.0.2:80","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":0`
+	tcpFlow  = `"flow":"tcp:10.0.0.1:40000-10.0.0.2:80","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":0,"ecn":0`
 )
 
 // udp4 returns an IPv4 UDP packet to port with the given payload.
@@ -70,16 +70,16 @@ func TestGoldenReports(t *testing.T) {
 		{"baseline", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"sink":{"ingress":1,"egress":2,"queue":3,"occupancy":68}`},
 		{"domain_specific", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"sink":{"ingress":1,"egress":2,"queue":3,"occupancy":68},"ds_metadata":"cafebabe",` +
 			`"tlvs":[{"type":"ds_extension","template":66,"data":"deadbeef"}]`},
-		{"int_tcp", tracked + `,"flow":"tcp:10.0.0.1:40000-10.0.0.2:80","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":23,` +
+		{"int_tcp", tracked + `,"flow":"tcp:10.0.0.1:40000-10.0.0.2:80","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":23,"ecn":0,` +
 			`"tcp_flags":24,"length":80,"path":"` + nodePath(1, 2) + `","hop_count":2,"hops":[{"node_id":1,"queue":2,"occupancy":17},{"node_id":2,"queue":1,"occupancy":34}],"sink":{"queue":3,"occupancy":68}`},
 		{"transparent_security", tracked + `,"flow":"udp:192.168.1.1:56789-192.168.2.2:80","source":"192.168.1.1","destination":"192.168.2.2","source_port":56789,"destination_port":80,` +
-			`"protocol":17,"dscp":0,"length":86,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","device_id":"a61af6b1647d0000",` +
+			`"protocol":17,"dscp":0,"ecn":0,"length":86,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","device_id":"a61af6b1647d0000",` +
 			`"path":"` + nodePath(123) + `","hop_count":1,"hops":[{"node_id":123}],"source_metadata":"a61af6b1647d0000"`},
 		{"int_vxlan", tracked + `,"flow":"udp:192.168.1.1:56789-192.168.2.2:4789","source":"192.168.1.1","destination":"192.168.2.2","source_port":56789,"destination_port":4789,` +
-			`"protocol":17,"dscp":0,"length":130,"vni":123,"inner":{` + `"flow":"tcp:10.10.1.1:40000-10.10.2.2:80","source":"10.10.1.1","destination":"10.10.2.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":0` + `},"path":"PATH","hop_count":3,` +
+			`"protocol":17,"dscp":0,"ecn":0,"length":130,"vni":123,"inner":{` + `"flow":"tcp:10.10.1.1:40000-10.10.2.2:80","source":"10.10.1.1","destination":"10.10.2.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":0` + `},"path":"PATH","hop_count":3,` +
 			`"hops":[{"node_id":1,"ingress":1,"egress":2},{"node_id":2,"ingress":3,"egress":4},{"node_id":3,"ingress":5,"egress":6}]`},
 		{"1.0_ethernet", tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40,"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","sink":{` + stamp + `}`},
-		{"1.0_int", tracked + `,"flow":"tcp:10.0.0.1:40000-10.0.0.2:80","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":23,` +
+		{"1.0_int", tracked + `,"flow":"tcp:10.0.0.1:40000-10.0.0.2:80","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":80,"protocol":6,"dscp":23,"ecn":0,` +
 			`"tcp_flags":24,"length":80,"path":"` + nodePath(1, 2) + `","hop_count":2,"hops":[{"node_id":1,"queue":2,"occupancy":17},{"node_id":2,"queue":1,"occupancy":34}],"sink":{"ingress":1,"egress":2,"latency_ns":100,` + stamps + `}`},
 		{"1.0_every_bit", `"events":["congestion","drop"],"dropped":true,"congested":true,"tracked":false,"drop_reason":60,"drop_reason_name":"acl_deny",` + tcpFlow +
 			`,"tcp_flags":24,"length":40,"sink":{"ingress":1,"egress":2,"latency_ns":100,"queue":3,"occupancy":68,` + stamps + `,"tx_utilization":50}`},
@@ -131,7 +131,7 @@ func md(words, bitmap, stack string) string {
 func TestHops(t *testing.T) {
 	const addresses = `"source":"10.0.0.1","destination":"10.0.0.2"`
 	flow := func(port string) string {
-		return tracked + `,"flow":"udp:10.0.0.1:40000-10.0.0.2:` + port + `",` + addresses + `,"source_port":40000,"destination_port":` + port + `,"protocol":17,"dscp":0,"length":`
+		return tracked + `,"flow":"udp:10.0.0.1:40000-10.0.0.2:` + port + `",` + addresses + `,"source_port":40000,"destination_port":` + port + `,"protocol":17,"dscp":0,"ecn":0,"length":`
 	}
 	// Node id, ports, latency, queue, both timestamps, level 2 ports, utilization.
 	every := func(node, in, out string) string {
@@ -169,7 +169,7 @@ func TestHops(t *testing.T) {
 		{"an unknown domain", udp4(t, 5000, `14 05 0035 2000 0206 c000 0007 8000 0000 00000001 00010002`), flow("53") + `52,"source_metadata":"0000000100010002","int_problem":"unknown_domain"`},
 		{"Destination", udp4(t, 5000, `24 01 0035 deadbeef`), flow("53") + `36,"source_metadata":"deadbeef","int_type":"destination"`},
 		{"GRE", `4500 0040 0001 4000 40 2f 0000 0a000001 0a000002 0000 88b6 10 06 0800` + md("03", "e000", "00000001 00010002 00000064") + `00000000 00000000`,
-			tracked + `,"flow":"gre:10.0.0.1-10.0.0.2",` + addresses + `,"protocol":47,"dscp":0,"length":64,"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, 0)) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
+			tracked + `,"flow":"gre:10.0.0.1-10.0.0.2",` + addresses + `,"protocol":47,"dscp":0,"ecn":0,"length":64,"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, 0)) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
 		{"GRE made for INT: the flow is what is in it", `4500 0058 0001 4000 40 2f 0000 0a000008 0a000009 0000 88b6 18 06 0800` + md("03", "e000", "00000001 00010002 00000064") +
 			udp4(t, 53, `0000 0000`),
 			flow("53") + `32,"outer":{"flow":"gre:10.0.0.8-10.0.0.9","source":"10.0.0.8","destination":"10.0.0.9","protocol":47,"dscp":0},"path":"` + path(inthdr.StartOfPath.Via(1, 1, 2, 0)) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"latency_ns":100}],"latency_ns":100,"max_hop":1`},
@@ -182,8 +182,8 @@ func TestHops(t *testing.T) {
 		{"INT 1.0 with 32-bit timestamps", udp4(t, 4790, `0c000008 00000700 01000600 1000 0303 8c00 0000 00000001 9b134000 9b134064`),
 			flow("4790") + `60,"vni":7,"path":"` + nodePath(1) + `","hop_count":1,"hops":[{"node_id":1,"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"}]`},
 		{"no INT", ipHex, tracked + `,` + tcpFlow + `,"tcp_flags":24,"length":40`},
-		{"later fragment", `4500 001c 0001 0001 40 11 0000 0a000001 0a000002 9c40 1388 0008 0000`, tracked + `,` + addresses + `,"protocol":17,"dscp":0,"length":28`},
-		{"a length that is none", strings.Replace(ipHex, "0028", "0000", 1), tracked + `,` + addresses + `,"protocol":6,"dscp":0,"length":0`},
+		{"later fragment", `4500 001c 0001 0001 40 11 0000 0a000001 0a000002 9c40 1388 0008 0000`, tracked + `,` + addresses + `,"protocol":17,"dscp":0,"ecn":0,"length":28`},
+		{"a length that is none", strings.Replace(ipHex, "0028", "0000", 1), tracked + `,` + addresses + `,"protocol":6,"dscp":0,"ecn":0,"length":0`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := lines(t, NewDecoder(Options{}), reporttest.Hex(t, ip(t, c.packet)))
@@ -217,7 +217,7 @@ func TestConfigured(t *testing.T) {
 	packet := strings.Replace(udp4(t, 53, `01 00 0a 20 10000707 ce00 0000 00000001 00010002 187a31a79b134000 187a31a79b134064 00030004`), "4500", "4580", 1)
 	got, err := lines(t, d, reporttest.Hex(t, ip(t, packet)))
 	path := inthdr.StartOfPath.Via(1, 1, 2, 3<<16|4)
-	want := `"dscp":8,"length":68,"path":"` + string(appendHex64(nil, uint64(path))) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"ingress2":3,"egress2":4,` +
+	want := `"dscp":8,"ecn":0,"length":68,"path":"` + string(appendHex64(nil, uint64(path))) + `","hop_count":1,"hops":[{"node_id":1,"ingress":1,"egress":2,"ingress2":3,"egress2":4,` +
 		`"ingress_time":"2025-11-22T02:00:00.000000000Z","egress_time":"2025-11-22T02:00:00.000000100Z"}]`
 	if err != nil || !strings.HasSuffix(got[0], want) {
 		t.Errorf("%v\n%s, want\n%s", err, got, want)
@@ -461,7 +461,7 @@ func TestTransparentSecurityCode(t *testing.T) {
 	for _, c := range []struct{ name, wire, want string }{
 		{"packet", `20000040 000000ea 04 0a 08 00 0000 5453 0000 0000 00000000` + etherHex + `4500 0044 0001 4000 3d 11 0000 c0a80101 c0a80202 0000 022b 0030 0000 18 08 00 11
 			2000 0109 8000 5453 8000 4000 000000ea 0000007b 000000000101 0000 1a18 16a0 0008 0000`,
-			noFlags + `,"flow":"udp:192.168.1.1:6680-192.168.2.2:5792","source":"192.168.1.1","destination":"192.168.2.2","source_port":6680,"destination_port":5792,"protocol":17,"dscp":0,"length":68,` +
+			noFlags + `,"flow":"udp:192.168.1.1:6680-192.168.2.2:5792","source":"192.168.1.1","destination":"192.168.2.2","source_port":6680,"destination_port":5792,"protocol":17,"dscp":0,"ecn":0,"length":68,` +
 				`"source_mac":"02:00:00:00:00:01","destination_mac":"02:00:00:00:00:02","device_id":"0000000001010000","path":"` + nodePath(123, 234) + `","hop_count":2,"hops":[{"node_id":123},{"node_id":234}],"source_metadata":"0000000001010000","ds_metadata":"00000000"`},
 		{"drop", `20000000 0000007b 02 09 07 00 0001 5453 0000 0000 000f0000 60d36e49 00000005 6b00dbfc6026a3526b00dbfc6026a352 1bbe 0f5d 0017 0000 7470732064726f70207265706f7274`,
 			`"events":["drop"],` + noFlags + `,"drops":5,"data":"60d36e49000000056b00dbfc6026a3526b00dbfc6026a3521bbe0f5d001700007470732064726f70207265706f7274"`},

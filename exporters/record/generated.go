@@ -50,6 +50,7 @@ var Fields = []string{
 	"destination_port",
 	"protocol",
 	"dscp",
+	"ecn",
 	"vlan",
 	"tcp_flags",
 	"length",
@@ -81,7 +82,7 @@ var Fields = []string{
 }
 
 // lastNumber is the greatest number of a field in message Report.
-const lastNumber = 68
+const lastNumber = 69
 
 func appendReportHead(b []byte, r *Record) []byte {
 	b = appendNumber(b, `,"v":`, uint64(SchemaVersion))
@@ -373,6 +374,7 @@ func appendReportPacket(b []byte, r *Record) []byte {
 	if r.Known&KnownAddresses != 0 {
 		b = appendNumber(b, `,"protocol":`, uint64(r.Protocol))
 		b = appendNumber(b, `,"dscp":`, uint64(r.DSCP))
+		b = appendNumber(b, `,"ecn":`, uint64(r.ECN))
 	}
 	if len(r.VLANs) > 0 {
 		b = append(appendNumbers(append(b, `,"vlan":[`...), r.VLANs), ']')
@@ -409,6 +411,7 @@ func putReportPacket(b []byte, r *Record) []byte {
 	if r.Known&KnownAddresses != 0 {
 		b = putNumber(b, 31, uint64(r.Protocol))
 		b = putNumber(b, 32, uint64(r.DSCP))
+		b = putNumber(b, 69, uint64(r.ECN))
 	}
 	for _, x := range r.VLANs {
 		b = putNumber(b, 33, uint64(x))
@@ -451,6 +454,7 @@ func (c *reportColumns) putReportPacket(n int, r *Record) {
 	if r.Known&KnownAddresses != 0 {
 		c.Protocol.put(n, r.Protocol)
 		c.DSCP.put(n, r.DSCP)
+		c.Ecn.put(n, r.ECN)
 	}
 	if len(r.VLANs) > 0 {
 		c.VLAN.open(n)
@@ -815,6 +819,7 @@ type reportColumns struct {
 	DestinationPort *numbers2
 	Protocol        *bytes8
 	DSCP            *bytes8
+	Ecn             *bytes8
 	VLAN            *list
 	VLANOf          *numbers2
 	TCPFlags        *bytes8
@@ -893,6 +898,7 @@ func (c *reportColumns) define(t *named) {
 	c.DestinationPort = t.null2("destination_port")
 	c.Protocol = t.null1("protocol")
 	c.DSCP = t.null1("dscp")
+	c.Ecn = t.null1("ecn")
 	c.VLAN, c.VLANOf = t.numbers("vlan")
 	c.TCPFlags = t.null1("tcp_flags")
 	c.Length = t.null4("length")

@@ -37,7 +37,7 @@ func whole() *Record {
 		Events: 1<<len(report.EventNames) - 1, Dropped: true, Congested: true, Tracked: true, DropReason: 51,
 		Suppressed: 3, Lost: 4, Drops: 5, FlowPackets: 6, FlowBytes: 1 << 40, EventNode: 11, Reference: 100, EventValue: 200,
 		Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddr("10.1.0.1"), SourcePort: 1024, DestinationPort: 80,
-		Protocol: 6, DSCP: 10, TCPFlags: 0x18, VLANs: []uint16{7, 100}, Length: 1500,
+		Protocol: 6, DSCP: 10, ECN: 3, TCPFlags: 0x18, VLANs: []uint16{7, 100}, Length: 1500,
 		SourceMAC: [6]byte{2, 0, 0, 0, 0, 1}, DestinationMAC: [6]byte{2, 0, 0, 0, 0, 0xfe}, DeviceID: []byte{0, 0, 0, 0, 1, 1, 0, 0},
 		VNI:   123,
 		Outer: Headers{netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("2001:db8:1111:2222:3333:4444:5555:6666"), true, 49152, 4789, 17, 46},

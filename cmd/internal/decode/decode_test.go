@@ -101,7 +101,7 @@ func wantCode(t *testing.T, err error, code int) {
 const jsonLine = `{"v":1,"type":"report","id":"3-5-17979cfe362a0005-7-0","time":"2023-11-14T22:13:20.000000005Z","received":"2023-11-14T22:13:20.000000005Z",` +
 	`"exporter":"192.0.2.1","node_id":3,"hw_id":5,"version":2,"sequence":7,"index":0,"rep_type":1,"in_type":4,"intermediate":false,` +
 	`"domain":0,"ds_md_bits":0,"ds_md_status":0,"dropped":false,"congested":false,"tracked":true,` +
-	`"flow":"udp:10.0.0.1:40000-10.0.0.2:53","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":53,"protocol":17,"dscp":0,"length":48,` +
+	`"flow":"udp:10.0.0.1:40000-10.0.0.2:53","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":53,"protocol":17,"dscp":0,"ecn":0,"length":48,` +
 	`"path":"e5d44bf417cb2c76","hop_count":1,"hops":[{"node_id":42}],"sink":{"ingress":1,"egress":2},` +
 	`"packet":1,"from":"192.0.2.1:49152","to":"192.0.2.10:8555","header":{"sequence_number":7,"report_length":15,"md_length":1,"rep_md_bits":16384},` +
 	`"int":{"type":"md","shim_length":4,"npt":1,"ver":2,"discard":false,"max_hop_count_exceeded":false,"mtu_exceeded":false,"hop_ml":1,"remaining_hop_count":7,` +

@@ -27,7 +27,7 @@ func TestDecodeRecords(t *testing.T) {
 		who   = `"exporter":"192.0.2.1","node_id":3,"hw_id":5,"version":2,`
 		main  = `"rep_type":1,"in_type":4,"intermediate":false,"domain":0,"ds_md_bits":0,"ds_md_status":0,`
 		hop   = `"path":"e5d44bf417cb2c76","hop_count":1,"hops":[{"node_id":42}],"sink":{"ingress":1,"egress":2}}`
-		flow  = `"flow":"udp:10.0.0.1:40000-10.0.0.2:53","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":53,"protocol":17,"dscp":0,"length":48,`
+		flow  = `"flow":"udp:10.0.0.1:40000-10.0.0.2:53","source":"10.0.0.1","destination":"10.0.0.2","source_port":40000,"destination_port":53,"protocol":17,"dscp":0,"ecn":0,"length":48,`
 	)
 	want := []string{
 		`{"v":1,"type":"report",` + start + `3ffffe-0","time":"2023-11-14T22:13:20.000000005Z","received":"2023-11-14T22:13:20.000000005Z",` + who +

@@ -36,6 +36,7 @@ type Flow struct {
 	Suppressed uint32 // events that a limit withheld
 	Shed       uint32 // reports that no collector got, for their budgets
 	Drops      uint32 // packets that the sink dropped
+	Marked     uint64 // packets that came with the mark of a queue
 	Sequence   bool   // it has sequence numbers, and so the following
 
 	Lost, Reordered, Duplicates, Restarts uint64
@@ -61,7 +62,7 @@ func (r *Flow) copyFrom(now int64, f *flows.Flow, generation uint16) {
 		c := f.Cold()
 		copy(r.Paths[1:], c.Paths[:])
 		r.Sprayed, r.MorePaths = event.IsSprayed(now, f), c.Spray.More
-		r.Suppressed, r.Shed, r.Drops = c.Suppressed, c.Shed, c.Drops
+		r.Suppressed, r.Shed, r.Drops, r.Marked = c.Suppressed, c.Shed, c.Drops, c.Marked
 	}
 	if f.HasLoss() {
 		l, _ := f.Loss()

@@ -14,6 +14,7 @@ const (
 	ByLatency    // of the whole way, last reported; 0 where it is unknown
 	ByHopLatency // the highest of a hop, last reported
 	ByLost       // packets lost on the way
+	ByMarked     // packets that came with the mark of a queue
 )
 
 func (o Order) of(f *flows.Flow) uint64 {
@@ -34,6 +35,11 @@ func (o Order) of(f *flows.Flow) uint64 {
 		}
 		l, _ := f.Loss()
 		return l.Lost
+	case ByMarked:
+		if !f.HasCold() {
+			return 0
+		}
+		return f.Cold().Marked
 	}
 	packets, bytes := f.Totals()
 	if o == ByBytes {

@@ -62,7 +62,7 @@ func (s *Stage) Begin(b *burst.Burst, suspended bool) {
 // Do asks of every INT packet that package fast has deferred whether it is worth a
 // report. All others gave no event, and have lost their INT; but for samples, and those in an episode.
 func (s *Stage) Do(b *burst.Burst) {
-	others, taken := 0, uint64(0)
+	others, taken, marked := 0, uint64(0), uint64(0)
 	f := b.Fast
 	if n := f.Len(); n > 0 {
 		s.sample = int(s.detector.Samples.From()-1) % n
@@ -85,6 +85,7 @@ func (s *Stage) Do(b *burst.Burst) {
 			b.Link.Counters.INT[info.Type]++
 			others++
 		}
+		marked |= countOfLink(b, j)
 		if s.detectOne(b, int(j)) {
 			b.Reportable |= 1 << j
 		}
@@ -96,6 +97,7 @@ func (s *Stage) Do(b *burst.Burst) {
 		s.passed(b, rest)
 	}
 	b.Keeps |= f.Kept
+	s.countMarked(b, marked|f.Kept)
 	b.CountINT(others)
 	b.Link.Counters.Malformed[0] = 0 // no reason
 	if len(f.Deferred()) > 0 {

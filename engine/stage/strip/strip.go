@@ -86,6 +86,9 @@ func (s *Stage) Unwatched(b *burst.Burst) {
 		} else if at != fast.None {
 			info = f.Info(at)
 		}
+		if b.Marked(uint8(j) & (mbuf.MaxBurst - 1)) {
+			b.Link.Counters.Marked++
+		}
 		b.Link.Counters.CountFlags(info)
 		if info.Type != inthdr.MD || info.Reason != inthdr.ReasonNone {
 			b.Link.Counters.INT[info.Type]++

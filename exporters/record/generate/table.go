@@ -104,6 +104,8 @@ var table = []message{
 			{name: "destination_port", number: 30, kind: u16, value: "r.DestinationPort", known: "KnownPorts"},
 			{name: "protocol", number: 31, kind: u8, value: "r.Protocol", known: "KnownAddresses"},
 			{name: "dscp", number: 32, kind: u8, value: "r.DSCP", known: "KnownAddresses", doc: "the original ones, where INT says what they were"},
+			{name: "ecn", number: 69, kind: u8, value: "r.ECN", known: "KnownAddresses", note: "as it was captured: 0 not ECN-capable, 1 and 2 capable, 3 marked by a queue (CE)",
+				doc: "the ECN field (RFC 3168) that the packet came with, of the same header as `source`: 3 is the mark of a queue (CE), 0 says that none may mark. Of a GRE tunnel that goes with its INT, the mark that the packet takes over (RFC 6040)"},
 			{name: "vlan", number: 33, kind: numbers16, value: "r.VLANs", doc: "VLAN ids, the outer one first"},
 			{name: "tcp_flags", number: 34, kind: u8, value: "r.TCPFlags", known: "KnownTCPFlags", doc: "the flags of TCP"},
 			{name: "length", number: 35, kind: u32, value: "r.Length", known: "KnownAddresses", codec: "T64, LZ4", doc: "bytes of the IP datagram, INT included"},

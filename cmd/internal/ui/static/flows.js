@@ -2,9 +2,9 @@
 import { html, useState, useEffect } from './vendor/htm-preact-3.1.1.js';
 import { usePoll, items } from './api.js';
 import { State, Table, Nodes, Flow, Mark, Was, matchOf, bad, num, seen } from './parts.js';
-import { ns, count, ago, times, ratio, level } from './format.js';
+import { ns, count, ago, percent, times, ratio, level } from './format.js';
 
-const sorts = [['packets', 'most packets'], ['lost', 'most lost'], ['bytes', 'most bytes'], ['last_seen', 'seen last'], ['latency', 'highest latency, whole path'], ['hop_latency', 'highest latency, one hop']];
+const sorts = [['packets', 'most packets'], ['lost', 'most lost'], ['ecn_marked', 'most marked (ECN)'], ['bytes', 'most bytes'], ['last_seen', 'seen last'], ['latency', 'highest latency, whole path'], ['hop_latency', 'highest latency, one hop']];
 
 export function Flows({ rest, problems }) {
   const [sort, setSort] = useState('packets');
@@ -45,6 +45,7 @@ const columns = [
   num('slowest hop, reference', 'max_hop_latency_ns', ns),
   { name: 'path', cell: (f) => html`<${Nodes} nodes=${f.nodes} />` },
   num('lost', 'lost', bad),
+  num('marked (ECN)', 'ecn_marked'),
   { name: 'last report', value: (f) => f.last_report, cell: lastReport },
 ];
 
@@ -79,6 +80,7 @@ function Why({ id }) {
       <dt>reported</dt><dd>${lastReport(f)}</dd>
       <dt>withheld</dt><dd>${count(f.suppressed)} by a rate, an interval or a quota; ${count(f.shed)} shed by budgets</dd>
       ${f.sprayed && html`<dt>sprayed</dt><dd>over ${f.sprayed.more ? 'more than ' : ''}${f.sprayed.paths} paths: its packets take one, then another</dd>`}
+      ${f.ecn_marked > 0 && html`<dt>marked</dt><dd>${count(f.ecn_marked)} packets came with the mark of a queue (ECN: CE), ${percent(f.ecn_marked / Math.max(f.packets, f.ecn_marked))}</dd>`}
       <dt>lost, dropped</dt><dd>${count(f.lost)} lost on the way, ${count(f.drops)} dropped here</dd></dl>
       <${Latencies} f=${f} /><${Remembered} f=${f} />`}</section>`;
 }

@@ -42,6 +42,7 @@ const columns = [
   num('occupancy', 'occupancy'),
   { name: 'state', value: (q) => q.congested, cell: (q) => (q.congested ? html`<span class="pill bad">congested for ${lasts(q.since)}</span>` : names.gone[q.node] ? html`<${Gone} nodes=${[q.node]} />` : level(q.latency_ns, q.usual) === 'high' ? html`<span class="pill bad">slow</span>` : 'calm') },
   { name: 'episodes', number: true, value: (q) => q.episodes, cell: (q) => html`<a href=${'#queues/' + q.id}>${count(q.episodes)}</a>` },
+  num('marked (ECN)', 'ecn_marked'),
   seen,
 ];
 
@@ -76,7 +77,7 @@ function Episode({ e, q, all }) {
   const slowest = Math.max(1, ...e.victims.map((v) => v.added_ns));
   return html`<section id="episode" class="panel" aria-label="episode">
     <h2><${Mark} is=${e.end ? 'over' : 'high'} /> Queue ${queueOf(e)}: ${slowItself(e) ? 'slow' : 'congested'} ${e.end ? 'from' : 'since'} ${hms(e.begin)}, for ${duration(e)}</h2>
-    <p>${ns(e.peak_latency_ns)} at the peak${e.usual_latency_ns ? `, ${times(e.peak_latency_ns / e.usual_latency_ns)} its usual ${ns(e.usual_latency_ns)}` : ''}${e.peak_occupancy != null ? `; occupancy ${count(e.peak_occupancy)}` : ''}; ${count(e.packets)} packets, ${count(e.bytes)}B. ${''}
+    <p>${ns(e.peak_latency_ns)} at the peak${e.usual_latency_ns ? `, ${times(e.peak_latency_ns / e.usual_latency_ns)} its usual ${ns(e.usual_latency_ns)}` : ''}${e.peak_occupancy != null ? `; occupancy ${count(e.peak_occupancy)}` : ''}; ${count(e.packets)} packets, ${count(e.bytes)}B${e.ecn_marked > 0 ? `, ${percent(e.ecn_marked / e.packets)} of them marked (ECN)` : ''}. ${''}
       <span class="quiet">${all.length > 1 ? `Episode ${all.length - at} of ${all.length}` : ''}${to(all[at + 1], 'the one before')}${to(all[at - 1], 'the next one')}</span></p>
     ${slowItself(e) && html`<p><b>The queue is as short as usual: the node itself is slow.</b> No flow fills it.</p>`}
     ${e.windows.length > 1 && html`<figure><${Bars} label="bytes and latency in the episode" bars=${e.windows.map((w) => w.bytes)} over=${e.windows.map((w) => w.max_latency_ns)} /><figcaption>Bars: bytes in each ${ns(e.window_ns)}, up to ${count(Math.max(...e.windows.map((w) => w.bytes)))}B. Line: latency, up to ${ns(Math.max(...e.windows.map((w) => w.max_latency_ns)))}.</figcaption></figure>`}

@@ -65,7 +65,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 	)
 	root.AddCommand(cli.NewManCommand(root))
 	cli.Complete(root, map[string][]string{
-		"sort":  {"packets", "bytes", "last_seen", "latency", "hop_latency", "lost"},
+		"sort":  {"packets", "bytes", "last_seen", "latency", "hop_latency", "lost", "ecn_marked"},
 		"encap": {"udp", "udp-new", "dscp", "probe", "gre", "gre-inserted", "vxlan-gpe", "vxlan", "geneve", "ifa", "ifa-copy", "ioam", "ioam-tunnel"},
 		"proto": {"udp", "tcp"},
 		"type":  {"md", "mx", "destination"},

@@ -42,6 +42,7 @@ type FlowItem struct {
 	Shed            uint32     `json:"shed"`
 	Lost            uint64     `json:"lost"`
 	Drops           uint32     `json:"drops"`
+	Marked          uint64     `json:"ecn_marked"` // packets that came with the mark of a queue: CE
 }
 
 func newFlowItem(worker int, f *inspect.Flow, watches []watch.Watch, known ways) FlowItem {
@@ -50,7 +51,7 @@ func newFlowItem(worker int, f *inspect.Flow, watches []watch.Watch, known ways)
 		ID: inspect.FlowID(k), Watch: watchName(f, watches), Worker: workerName(worker), Protocol: inspect.ProtocolName(k.Proto()),
 		Source: k.SrcAddr().String(), SourcePort: k.SrcPort(), Destination: k.DstAddr().String(), DestinationPort: k.DstPort(),
 		Packets: f.Packets, Bytes: f.Bytes, LastSeen: timestamp(f.Seen), LatencyNs: some(f.EndRef, f.EndKnown),
-		LastReport: someTime(f.LastReport), LastEvents: eventNames(f.LastEvents), Suppressed: f.Suppressed, Shed: f.Shed, Lost: f.Lost, Drops: f.Drops,
+		LastReport: someTime(f.LastReport), LastEvents: eventNames(f.LastEvents), Suppressed: f.Suppressed, Shed: f.Shed, Lost: f.Lost, Drops: f.Drops, Marked: f.Marked,
 	}
 	vni, inNetwork := k.VNI()
 	item.VNI = some(vni, inNetwork)
@@ -101,7 +102,7 @@ type FlowTotals struct {
 	Table   uint64 `json:"flows_in_table"`
 }
 
-var flowOrders = []string{"packets", "bytes", "last_seen", "latency", "hop_latency", "lost"} // as inspect.Order counts
+var flowOrders = []string{"packets", "bytes", "last_seen", "latency", "hop_latency", "lost", "ecn_marked"} // as inspect.Order counts
 
 func flowFilter(p *parameters) inspect.Filter {
 	return inspect.Filter{

@@ -38,6 +38,8 @@ type queueItem struct {
 	Episodes      uint64     `json:"episodes"`
 	Reports       uint32     `json:"reports"`
 	LastSeen      time.Time  `json:"last_seen"`
+	Marked        uint64     `json:"ecn_marked"` // packets that passed it and came with the mark of some queue: CE
+	LastMarked    *time.Time `json:"last_marked"`
 	TxUtilization *uint32    `json:"tx_utilization"`
 
 	Buffer           *uint32 `json:"buffer"` // its number
@@ -51,7 +53,7 @@ type queueItem struct {
 func (in *API) queues(ctx context.Context, p *parameters) (any, error) {
 	node, egress, queue := number[uint32](p, "node", 32), number[uint16](p, "egress", 16), number[uint8](p, "queue", 8)
 	congested, minOccupancy, minLatency := p.yes("congested"), p.least("min_occupancy"), p.least("min_latency_ns")
-	g := p.paging("occupancy", "latency", "episodes", "last_seen")
+	g := p.paging("occupancy", "latency", "episodes", "last_seen", "ecn_marked")
 	questions, err := in.tables(ctx, p, inspect.Queues|inspect.Interfaces)
 	if err != nil {
 		return nil, err
@@ -69,7 +71,7 @@ func (in *API) queues(ctx context.Context, p *parameters) (any, error) {
 		if x.Congested {
 			*totals.Congested++
 		}
-		value := map[string]uint64{"occupancy": uint64(occupancy), "latency": uint64(latency), "episodes": x.Episodes, "last_seen": uint64(x.LastSeen.UnixNano())}
+		value := map[string]uint64{"occupancy": uint64(occupancy), "latency": uint64(latency), "episodes": x.Episodes, "last_seen": uint64(x.LastSeen.UnixNano()), "ecn_marked": x.Marked}
 		all = append(all, listed[*queueItem]{value[g.sort], fmt.Sprintf("%016x:%02x", key[0], key[1]), x})
 	}
 	totals.Rows = len(all)
@@ -150,6 +152,10 @@ func mergeQueues(questions []*inspect.PendingQuery, congested func(*inspect.Pend
 				merged[r.Key] = x
 			}
 			x.Episodes = max(x.Episodes, v.Episodes)
+			x.Marked += v.Marked
+			if at := someTime(v.MarkedAt); at != nil && (x.LastMarked == nil || at.After(*x.LastMarked)) {
+				x.LastMarked = at
+			}
 			if hot {
 				x.Reports = max(x.Reports, v.Reports)
 			}

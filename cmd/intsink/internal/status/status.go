@@ -189,6 +189,7 @@ type Link struct {
 	Kind       string            `json:"kind"` // "link" or "tap"
 	Directions []Direction       `json:"directions"`
 	INT        map[string]uint64 `json:"int"`
+	ECNMarked  uint64            `json:"ecn_marked"` // of these packets, those that came with the mark of a queue (CE)
 	Malformed  map[string]uint64 `json:"malformed"`
 	NoLayout   map[string]uint64 `json:"no_layout,omitempty"` // packets with IFA whose hops have no layout, by namespace
 	Verified   map[string]uint64 `json:"verified"`            // INT packets whose checksums were verified, by result

@@ -87,7 +87,7 @@ func TestViewsOnce(t *testing.T) {
 func TestUnknownNamesAreToldTheKnown(t *testing.T) {
 	for name, c := range map[string]struct{ view, sort, want string }{
 		"view": {"foo", "packets", "there is no view \"foo\": name one of links, flows, paths, queues, hops, collectors, workers, interfaces, clocks"},
-		"sort": {"flows", "colour", "--sort \"colour\": must be one of packets, bytes, last_seen, latency, hop_latency, lost"},
+		"sort": {"flows", "colour", "--sort \"colour\": must be one of packets, bytes, last_seen, latency, hop_latency, lost, ecn_marked"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := Run(context.Background(), &bytes.Buffer{}, &Options{View: c.view, Sort: c.sort, Once: true})

@@ -57,7 +57,7 @@ var views = []view{
 }
 
 // sorts are the orders of flows, as the API has them.
-var sorts = []string{"packets", "bytes", "last_seen", "latency", "hop_latency", "lost"}
+var sorts = []string{"packets", "bytes", "last_seen", "latency", "hop_latency", "lost", "ecn_marked"}
 
 // Names are the views.
 func Names() (all []string) {
@@ -76,7 +76,7 @@ func rate(n, before uint64, seconds float64) string {
 }
 
 func linksOf(s, before *status.Status) *table {
-	t := newTable("link", "direction", ">received/s", "?>forwarded/s", ">dropped/s", "?>received", "?>dropped", "?reasons", "?>INT", "?>malformed", "?>leaked")
+	t := newTable("link", "direction", ">received/s", "?>forwarded/s", ">dropped/s", "?>received", "?>dropped", "?reasons", "?>INT", "?>marked", "?>malformed", "?>leaked")
 	for i, l := range s.Links {
 		for d, x := range l.Directions {
 			var old status.Direction
@@ -85,9 +85,9 @@ func linksOf(s, before *status.Status) *table {
 				old, seconds = before.Links[i].Directions[d], s.Now.Sub(before.Now).Seconds()
 			}
 			dropped := total(x.Dropped)
-			inbound := []string{"", "", ""}
+			inbound := []string{"", "", "", ""}
 			if d == 0 {
-				inbound = []string{count(float64(total(l.INT))), count(float64(total(l.Malformed))), count(float64(l.Leaked))}
+				inbound = []string{count(float64(total(l.INT))), count(float64(l.ECNMarked)), count(float64(total(l.Malformed))), count(float64(l.Leaked))}
 			}
 			t.add(append([]string{
 				l.Name, x.Direction, rate(x.Received, old.Received, seconds), rate(x.Forwarded, old.Forwarded, seconds), rate(dropped, total(old.Dropped), seconds),
@@ -124,6 +124,7 @@ func flowsOf(ctx context.Context, sink *named, path string) (*table, error) {
 		MaxHop         *uint32 `json:"max_hop_latency_ns"`
 		Nodes          []uint32
 		Lost           uint64
+		Marked         uint64    `json:"ecn_marked"`
 		LastEvents     []string  `json:"last_events"`
 		LastSeen       time.Time `json:"last_seen"`
 	}
@@ -132,10 +133,10 @@ func flowsOf(ctx context.Context, sink *named, path string) (*table, error) {
 		Totals struct{ Flows int }
 	}
 	err := sink.Read(ctx, path, &l)
-	t := newTable("flow", "?>latency", "?>slowest", "?path", "?>lost", "?>packets", "?last report", "?>bytes", "?>seen")
+	t := newTable("flow", "?>latency", "?>slowest", "?path", "?>lost", "?>packets", "?last report", "?>bytes", "?>marked", "?>seen")
 	for _, f := range l.Items {
 		t.add(f.ID, latencyText(f.Latency), latencyText(f.MaxHop), sink.Way(f.Nodes), count(float64(f.Lost)), count(float64(f.Packets)),
-			lastReport(f.LastEvents), count(float64(f.Bytes)), ago(time.Now(), f.LastSeen))
+			lastReport(f.LastEvents), count(float64(f.Bytes)), marked(f.Marked, f.Packets), ago(time.Now(), f.LastSeen))
 	}
 	t.of = l.Totals.Flows
 	lossy := slices.ContainsFunc(l.Items, func(f flow) bool { return f.Lost > 0 })
@@ -147,7 +148,7 @@ func flowsOf(ctx context.Context, sink *named, path string) (*table, error) {
 }
 
 // sortColumns are the columns that the orders of flows are by.
-var sortColumns = map[string]string{"packets": "packets", "bytes": "bytes", "last_seen": "seen", "latency": "latency", "hop_latency": "slowest", "lost": "lost"}
+var sortColumns = map[string]string{"packets": "packets", "bytes": "bytes", "last_seen": "seen", "latency": "latency", "hop_latency": "slowest", "lost": "lost", "ecn_marked": "marked"}
 
 func sortOf(path string) string {
 	u, err := url.Parse(path)
@@ -174,15 +175,16 @@ func queuesOf(ctx context.Context, sink *named, path string) (*table, error) {
 		Latency   *uint32 `json:"latency_ns"`
 		Congested bool
 		Episodes  uint64
+		Marked    uint64    `json:"ecn_marked"`
 		LastSeen  time.Time `json:"last_seen"`
 		Usual     struct {
 			Latency *uint32 `json:"latency_ns"`
 		}
 	}](ctx, sink, path)
-	t := newTable("node", "egress", ">queue", ">occupancy", ">latency", "?>usual", "state", "?>episodes", "?>seen")
+	t := newTable("node", "egress", ">queue", ">occupancy", ">latency", "?>usual", "state", "?>episodes", "?>marked", "?>seen")
 	for _, q := range items {
 		t.add(sink.Node(q.Node), sink.Interface(q.Node, q.Egress), fmt.Sprint(q.Queue), known(q.Occupancy), latencyText(q.Latency), latencyText(q.Usual.Latency),
-			when(q.Congested, "congested"), count(float64(q.Episodes)), ago(time.Now(), q.LastSeen))
+			when(q.Congested, "congested"), count(float64(q.Episodes)), count(float64(q.Marked)), ago(time.Now(), q.LastSeen))
 	}
 	return t, err
 }
@@ -290,6 +292,14 @@ func reasons(m map[string]uint64) string {
 		names[i] = name + " " + count(float64(m[name]))
 	}
 	return strings.Join(names, ", ")
+}
+
+// marked is how many of a flow's packets queues have marked (ECN: CE).
+func marked(n, packets uint64) string {
+	if n == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%s, %.2g %%", count(float64(n)), 100*float64(n)/float64(max(packets, n)))
 }
 
 func known(n *uint32) string {

@@ -78,7 +78,7 @@ func (s *Server) statusOfLinks(j *status.Status, snapshots []engine.Counters) {
 		for w := range snapshots {
 			sum.Add(&snapshots[w].Links[i])
 		}
-		l := status.Link{Name: name, Kind: "link", INT: map[string]uint64{}, Malformed: map[string]uint64{}, Leaked: sum.ToNetwork.Leaked, LastBad: s.lastBad(i)}
+		l := status.Link{Name: name, Kind: "link", INT: map[string]uint64{}, Malformed: map[string]uint64{}, Leaked: sum.ToNetwork.Leaked, ECNMarked: sum.Marked, LastBad: s.lastBad(i)}
 		if i >= len(s.Config().Links) {
 			l.Kind = "tap"
 		}

@@ -1,0 +1,46 @@
+// countOfLink, countMarked: which links, flows and queues the packets belong to that queues have marked.
+
+package detect
+
+import (
+	"math/bits"
+
+	"intsink/dpdk/mbuf"
+	"intsink/engine/burst"
+	"intsink/engine/fast"
+	"intsink/engine/watch"
+)
+
+// countOfLink counts packet j, which package fast has deferred and so not counted, if a queue has marked it; then it returns its bit.
+func countOfLink(b *burst.Burst, j uint8) (bit uint64) {
+	if !b.Marked(j) {
+		return 0
+	}
+	b.Link.Counters.Marked++
+	return 1 << j
+}
+
+// countMarked counts those packets of which that a queue has marked (ECN: CE): in their flows, and in the queues that they passed.
+//
+//go:noinline
+func (s *Stage) countMarked(b *burst.Burst, which uint64) {
+	for ; which != 0; which &= which - 1 {
+		j := uint8(bits.TrailingZeros64(which)) & (mbuf.MaxBurst - 1)
+		flow, i := b.Fast.Flows[j], b.Fast.At[j]
+		if flow == nil || !b.Marked(j) {
+			continue
+		}
+		info := &b.Info[i]
+		if at := b.Fast.Template[j]; at != fast.None && b.Parsed>>i&1 == 0 {
+			info = b.Fast.Info(at)
+		}
+		if info.Copy {
+			continue
+		}
+		flow.Cold().Marked++
+		if flow.Watch != watch.None {
+			s.observe(b, b.Vec[i].Bytes(), info)
+			s.detector.CountMarked(b.Now, s.observation)
+		}
+	}
+}
