@@ -47,6 +47,9 @@ func (d checker) checkINT(c *INT) {
 	if len(c.DSCP) > 0 && c.ProbeMarker != nil {
 		d.WarnAt([]any{&c.ProbeMarker}, "int: probe_marker and dscp are both set: INT 2.1 forbids mixing them in one domain")
 	}
+	if c.UDPPort != nil && len(c.DSCP) > 0 {
+		d.WarnAt([]any{&c.UDPPort}, "int: udp_port and dscp are both set: in INT 2.1 (5.7.2) they are alternatives, one for all of a domain; leave out the one that no source writes, or what hosts send so is read as INT")
+	}
 	if len(c.ProbePorts) > 0 && !d.Has(&c.ProbeMarker) {
 		d.WarnAt([]any{&c.ProbePorts}, "int: probe_ports does nothing without probe_marker")
 	}

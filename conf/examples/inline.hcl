@@ -26,8 +26,7 @@ link "edge" {
 }
 
 int {
-  udp_port = 5000
-  dscp     = { value = 23, mask = 63 }
+  udp_port = 5000 # of UDP alone; sources that mark TCP, too: dscp = { value = 23, mask = 63 } in its place
 }
 
 # Servers: everything that happens, and one packet in 100 000.
