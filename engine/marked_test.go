@@ -7,6 +7,7 @@ import (
 
 	"intsink/engine/aside/inspect"
 	"intsink/engine/burst/bursttest"
+	"intsink/engine/event"
 	"intsink/engine/wire/intgen"
 )
 
@@ -19,7 +20,11 @@ func TestMarkedPacketsAreCounted(t *testing.T) {
 				b := newBed(t, func(r *Rules) {
 					if way == "unwatched" {
 						r.Watches = nil
+						return
 					}
+					p := &r.Watches[0].Policy // so that a flow's first packet makes its queues known
+					p.Events |= event.Congestion.Set()
+					p.Thresholds.CongestionRaise = 1 << 20
 				})
 				if way == "parsed" {
 					b.burst.Fast.ParseAll()
@@ -64,7 +69,7 @@ func TestMarkedPacketsAreCounted(t *testing.T) {
 					t.Errorf("flows: %+v", best)
 				}
 				for i := range a.Queues {
-					if r := &a.Queues[i]; r.Value.Marked != 100 || r.Value.MarkedAt == 0 {
+					if r := &a.Queues[i]; r.Value.Marked > 100 || r.Value.Marked < 86 || r.Value.MarkedAt == 0 { // the last 14 may wait for one that stands for them
 						t.Errorf("queue %x: %+v", r.Key, r.Value)
 					}
 				}
@@ -73,5 +78,43 @@ func TestMarkedPacketsAreCounted(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestMarkedPacketsBelongToTheirQueues: packets in even turns by two queues, of which one in three is marked, count in each as often as
+// they came, within a tenth: by a sample.
+func TestMarkedPacketsBelongToTheirQueues(t *testing.T) {
+	b := newBed(t, func(r *Rules) {
+		p := &r.Watches[0].Policy
+		p.Events |= event.Congestion.Set()
+		p.Thresholds.CongestionRaise = 1 << 20
+	})
+	s := intgen.Source{Marking: intgen.ByPort, UDPPort: 5000, Type: intgen.TypeMD, Bitmap: 0xf000, MaxHops: 15}
+	of := map[uint16]uint64{}
+	for n := range 48000 {
+		f := intgen.Flow{SrcMAC: [6]byte{2}, DstMAC: [6]byte{4}, Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.1.0.1"), Proto: 17, SrcPort: uint16(1024 + n%2), DstPort: 8000}
+		orig, egress := f.Frame(100, 0), uint16(1+n%2)
+		if n%3 == 0 || egress == 2 && n%8 == 1 {
+			bursttest.SetECN(orig, 14, 3)
+			of[egress]++
+		}
+		frame, err := s.Insert(orig, []intgen.Hop{{NodeID: 11, Egress: egress, LatencyNs: 400}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.network.RX = append(b.network.RX, frame); n%16 == 15 {
+			b.Poll()
+			b.step(1000)
+		}
+	}
+	a := b.answer(inspect.New(inspect.Queues, 8))
+	for i := range a.Queues {
+		egress := uint16(a.Queues[i].Key[0])
+		if got, want := float64(a.Queues[i].Value.Marked), float64(of[egress]); got < 0.9*want || got > 1.1*want {
+			t.Errorf("by interface %d %v packets, want %v", egress, got, want)
+		}
+	}
+	if len(a.Queues) != 2 || of[1] == of[2] {
+		t.Errorf("%d queues, %v", len(a.Queues), of)
 	}
 }

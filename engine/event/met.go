@@ -97,23 +97,22 @@ func (d *Detector) Meet(now int64, f *flows.Flow, size int, o *Observation, hops
 	return set
 }
 
-// CountMarked counts a packet that some queue has marked (ECN: CE) in all queues that it says to have passed.
-func (d *Detector) CountMarked(now int64, o *Observation) {
+// CountMarked counts a packet that some queue has marked (ECN: CE), and stands for n of them, in all queues that it says to have passed
+// and that are known: each packet of whoever sends marked ones would make room for queues that are none.
+func (d *Detector) CountMarked(now int64, o *Observation, n uint64) {
 	l, hopLen := o.Layout, int(o.Info.HopLen)
 	if !o.usable() || l.NodeID < 0 || hopLen == 0 {
 		return
 	}
-	var n hopValues
+	var hop hopValues
 	for stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]; len(stack) >= hopLen; stack = stack[hopLen:] {
-		d.readQueue(&n, stack[:hopLen], l)
-		if n.NodeID == unknown32 || n.Egress == unknown32 && hasEgress(l) {
+		d.readQueue(&hop, stack[:hopLen], l)
+		if hop.NodeID == unknown32 || hop.Egress == unknown32 && hasEgress(l) {
 			continue
 		}
-		q, made := d.fabric.Queues.Get(now, n.queueKey())
-		if made {
-			q.sample(now, &n, true)
+		if q := d.fabric.Queues.Find(hop.queueKey()); q != nil {
+			q.Marked, q.MarkedAt = q.Marked+n, now
 		}
-		q.Marked, q.MarkedAt = q.Marked+1, now
 	}
 }
 

@@ -75,6 +75,8 @@ var rows = []row{
 	{name: "mx", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.MX = true })},
 	{name: "noisy", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Noisy, s.Frames = 8, 64*s.Flows })},
 	{name: "episode", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Full = true })},
+	{name: "marked", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Marked = true })},
+	{name: "episode-marked", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Full, s.Marked = true, true })},
 	{name: "unwatched", traffic: traffic.Reference(), silent: true, rules: func(r *engine.Rules) { r.Watches[0].Protocol = []uint8{packet.ProtoTCP} }},
 	{name: "explained", traffic: traffic.Reference(), rules: func(r *engine.Rules) { r.Watches[0].Policy.Sample, r.Report.Explain = 1, true }},
 	{name: "budget", traffic: traffic.Reference(), rules: byBudget},

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 
 	"intsink/engine/wire/intgen"
+	"intsink/internal/checksum"
 )
 
 // Encap is where INT stands.
@@ -66,6 +67,7 @@ type Spec struct {
 	Bitmaps bool   // flows have one of two bitmaps at random, whose hops are of the same length
 	Full    bool   // the queue of the last hop is as full, and packets wait in it for as long, as in an episode
 	Queues  int    // of so many queues each hop of a flow is another, all as full; 0: one of each hop, of which Full is one
+	Marked  bool   // a queue has marked all packets (ECN: CE)
 	Noisy   int    // of so many packets one has a latency beyond every deadband; 0: none
 
 	Format intgen.Format // of INT
@@ -182,10 +184,24 @@ func (m *Maker) Frame(i int) (original, frame []byte, err error) {
 	if m.spec.Bitmaps {
 		sh.source.Bitmap = [...]uint16{intgen.DefaultBitmap, otherBitmap}[rand.NewPCG(uint64(flow), 1).Uint64()%2]
 	}
+	hops := m.hops
 	if m.spec.MX {
-		return sh.frame(flow, i, nil)
+		hops = nil
 	}
-	return sh.frame(flow, i, m.hops)
+	if original, frame, err = sh.frame(flow, i, hops); m.spec.Marked && err == nil {
+		mark(original[ethernetLen:])
+		mark(frame[ethernetLen:])
+	}
+	return original, frame, err
+}
+
+const ethernetLen = 14
+
+// mark makes an IPv4 packet one that a queue has marked (ECN: CE).
+func mark(ip []byte) {
+	ip[1] |= 3
+	ip[10], ip[11] = 0, 0
+	binary.BigEndian.PutUint16(ip[10:], ^checksum.Sum(ip[:20]))
 }
 
 // fillHops sets what the hops of the i-th frame say. Jitter stays below what any

@@ -20,7 +20,22 @@ func countOfLink(b *burst.Burst, j uint8) (bit uint64) {
 	return 1 << j
 }
 
-// countMarked counts those packets of which that a queue has marked (ECN: CE): in their flows, and in the queues that they passed.
+// everySo draws one of 8 packets on average, at distances that are drawn, too: packets in even turns would give the same ones.
+type everySo struct{ passed, distance uint64 }
+
+// draw returns, for the packet that is drawn, how many passed since the last one, itself included; 0 for others. So what is added up
+// is how many there were. random may be worth little.
+func (e *everySo) draw(random uint64) (stands uint64) {
+	if e.passed++; e.passed < e.distance {
+		return 0
+	}
+	stands = e.passed
+	e.passed, e.distance = 0, 1+(random*0x9e3779b97f4a7c15>>32)*15>>32
+	return stands
+}
+
+// countMarked counts those packets of which that a queue has marked (ECN: CE): all in their flows, and by a sample in the queues that
+// they passed.
 //
 //go:noinline
 func (s *Stage) countMarked(b *burst.Burst, which uint64) {
@@ -38,9 +53,12 @@ func (s *Stage) countMarked(b *burst.Burst, which uint64) {
 			continue
 		}
 		flow.Cold().Marked++
-		if flow.Watch != watch.None {
+		if flow.Watch == watch.None {
+			continue
+		}
+		if n := s.marked.draw(uint64(b.Now) ^ b.Fast.Hashes[j]); n != 0 {
 			s.observe(b, b.Vec[i].Bytes(), info)
-			s.detector.CountMarked(b.Now, s.observation)
+			s.detector.CountMarked(b.Now, s.observation, n)
 		}
 	}
 }
