@@ -406,7 +406,7 @@ static __attribute__((noinline)) bool meets(struct fast_state *s, uint32_t j)
 	in_register(t);
 	in_register(c);
 	b->full = b->crosses = 0;
-	if (!crosses || !p->alone || !t->tells || p->sample_left == 1 || w->next_refresh == 0 || w->bound & FAST_UNSETTLED || !count(w, bytes))
+	if (!crosses || !p->alone || !(t->tells & FAST_ALONE) || p->sample_left == 1 || w->next_refresh == 0 || w->bound & FAST_UNSETTLED || !count(w, bytes))
 		return false;
 	w->path_seen = s->tick;
 	p->sample_left--;

@@ -222,9 +222,9 @@ func TestPrometheusAnswersEveryPanelAndRule(t *testing.T) {
 	p.checkRules()
 }
 
-// otherSinks is about what only others have: links with mitigation, hops of IFA in a layout that is not known, ports of the kernel, a degraded part, webhooks,
+// otherSinks is about what only others have: links with mitigation, hops of IFA in a layout that is not known, tunnels with IOAM, ports of the kernel, a degraded part, webhooks,
 // collectors. Prometheus has to take the expressions.
-var otherSinks = regexp.MustCompile(`intsink_mitigation_(packets|bytes)_|intsink_ifa_without_layout_|intsink_port_rx_uncut_|intsink_degraded|intsink_notify_|intcollect[_:]`)
+var otherSinks = regexp.MustCompile(`intsink_mitigation_(packets|bytes)_|intsink_ifa_without_layout_|intsink_ioam_|intsink_port_rx_uncut_|intsink_degraded|intsink_notify_|intcollect[_:]`)
 
 // legendLabel is a label in the legend of a panel.
 var legendLabel = regexp.MustCompile(`\{\{(\w+)\}\}`)

@@ -1,7 +1,6 @@
 package network
 
 import (
-	"fmt"
 	"log/slog"
 	"slices"
 	"testing"
@@ -134,6 +133,6 @@ func TestSlowEverywhereIsOneProblem(t *testing.T) {
 		l.Look("network", x.Look(nil, k, at(float64(second))), at(float64(second)))
 	}
 	if all := l.Answer().Items; len(all) != 1 || all[0].Where() != "" {
-		t.Error(fmt.Sprintf("%+v", all))
+		t.Errorf("%+v", all)
 	}
 }
