@@ -81,8 +81,8 @@ func TestMarkedPacketsAreCounted(t *testing.T) {
 	}
 }
 
-// TestMarkedPacketsBelongToTheirQueues: packets in even turns by two queues, of which one in three is marked, count in each as often as
-// they came, within a tenth: by a sample.
+// TestMarkedPacketsBelongToTheirQueues: packets pass two queues in even turns. The sample gives each queue the number of marked packets
+// that passed it, within a tenth.
 func TestMarkedPacketsBelongToTheirQueues(t *testing.T) {
 	b := newBed(t, func(r *Rules) {
 		p := &r.Watches[0].Policy

@@ -66,7 +66,7 @@ type Spec struct {
 	Bitmap  uint16 // of all packets; 0: intgen.DefaultBitmap
 	Bitmaps bool   // flows have one of two bitmaps at random, whose hops are of the same length
 	Full    bool   // the queue of the last hop is as full, and packets wait in it for as long, as in an episode
-	Queues  int    // of so many queues each hop of a flow is another, all as full; 0: one of each hop, of which Full is one
+	Queues  int    // how many queues the hops of all flows are spread over, each as full; 0: each hop has one queue
 	Marked  bool   // a queue has marked all packets (ECN: CE)
 	Noisy   int    // of so many packets one has a latency beyond every deadband; 0: none
 

@@ -30,7 +30,7 @@ type Stage struct {
 	facts       *watch.Facts       // of the packet at hand
 	observation *event.Observation // detectOne
 	sample      int                // which INT packet of the burst is the next sample, or the first one behind it
-	marked      everySo            // marked packets, of which some say which queues they passed
+	marked      everySo            // draws the marked packets that are counted in queues
 	blind       blind
 	odd         OddValues
 	taken       [watch.None + 1]uint64 // new flows, by the watch that took them

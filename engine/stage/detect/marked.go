@@ -34,8 +34,8 @@ func (e *everySo) draw(random uint64) (stands uint64) {
 	return stands
 }
 
-// countMarked counts those packets of which that a queue has marked (ECN: CE): all in their flows, and by a sample in the queues that
-// they passed.
+// countMarked counts packets that a queue has marked (ECN: CE), among the packets of which: each in its flow, and a sample of them in
+// the queues on their way.
 //
 //go:noinline
 func (s *Stage) countMarked(b *burst.Burst, which uint64) {

@@ -157,8 +157,8 @@ func connected(all []usual.Slow) (taken, rest []usual.Slow) {
 	return taken, rest
 }
 
-// star takes segments that are connected and have a node in common: where not all of these have one, the segments of the node of which
-// the largest share is slow, and of such nodes the one with most.
+// star divides connected slow segments into the segments of one node, and the rest. A node that all have in common comes first. Without
+// one, it is the node with the largest share of its segments slow; of several such nodes, the node with the most slow segments.
 func star(all []usual.Slow, used []usual.Sight) (taken, rest []usual.Slow) {
 	taken, rest = connected(all)
 	if _, ok := commonNode(pairsOf(taken)); ok || len(taken) == 1 {
@@ -233,7 +233,7 @@ func worstSegment(all []usual.Slow) (worst usual.Slow, since int64) {
 	return worst, since
 }
 
-// slowSegment is the sign of a group, of which these are slow now.
+// slowSegment returns the sign of group g. all are the segments of g that are slow now.
 func (x *Network) slowSegment(g *slowGroup, all []usual.Slow) problem.Sign {
 	worst, _ := worstSegment(all)
 	p := pairOf(&worst)

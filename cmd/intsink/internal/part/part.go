@@ -43,7 +43,8 @@ type Paths interface{ Paths() []string }
 // Metrics is a part that is in /metrics. The samples are of one moment, that of the call.
 type Metrics interface{ Metrics() []metric.Bound }
 
-// Reloads is a part that is told of each configuration, before the workers work by it. Old is the one before.
+// Reloads is implemented by parts that take up a new configuration c, before the workers have it. old is the configuration in force until
+// then.
 type Reloads interface{ Reload(old, c *conf.Config) }
 
 // Status is a part that has something in /api/v1/status.
