@@ -6,6 +6,7 @@ package conf
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // checkINTs checks the block int of the file, which may be missing where each link and tap has its own, and those.
@@ -31,18 +32,13 @@ func (d checker) checkINTs(c *Config) {
 func (d checker) checkINT(c *INT) {
 	at := []any{c}
 	marked := []any{&c.UDPPort, &c.DSCP, &c.ProbeMarker, &c.GREProtocol, &c.VXLANGPE, &c.Geneve}
-	if c.IFA == nil && c.IOAM == nil && !slices.ContainsFunc(marked, d.Has) && !d.Misspelt(c) {
-		d.ErrorAt(at, "int: nothing marks INT: set at least one of udp_port, dscp, probe_marker, gre_protocol, vxlan_gpe or geneve, or a block ifa or ioam")
+	formats := c.Formats.all()
+	if len(formats) == 0 && !slices.ContainsFunc(marked, d.Has) && !d.Misspelt(c) {
+		d.ErrorAt(at, "int: nothing marks INT: set at least one of udp_port, dscp, probe_marker, gre_protocol, vxlan_gpe or geneve, or a block %s", strings.Join(formatBlocks, " or "))
 	}
 	d.checkDSCP(c)
-	if c.IFA != nil {
-		if c.IFA.Marker != nil && c.ProbeMarker != nil && *c.IFA.Marker == *c.ProbeMarker {
-			d.ErrorAt([]any{&c.IFA.Marker}, "int: ifa: marker is that of probe_marker: a packet is either INT or IFA 1.0")
-		}
-		d.checkIFA(c.IFA)
-	}
-	if c.IOAM != nil {
-		d.checkIOAM(c.IOAM)
+	for _, f := range formats {
+		f.check(d, c)
 	}
 	if len(c.DSCP) > 0 && c.ProbeMarker != nil {
 		d.WarnAt([]any{&c.ProbeMarker}, "int: probe_marker and dscp are both set: INT 2.1 forbids mixing them in one domain")

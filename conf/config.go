@@ -142,8 +142,7 @@ type INT struct {
 	GREProtocol *uint16
 	VXLANGPE    *VXLANGPE
 	Geneve      *Geneve
-	IFA         *IFA
-	IOAM        *IOAM
+	Formats                     // telemetry that is not INT
 	Versions    []string        // subset of "2", "1", "0"
 	INT1Dialect INT1Dialect     // "standard" | "geant": how INT 1.0 is written
 	Types       []string        // subset of "md", "mx", "destination"
@@ -185,29 +184,6 @@ type VXLANGPE struct {
 type Geneve struct {
 	Port        uint16
 	OptionClass uint16
-}
-
-// IFA says which packets carry IFA 2.0 and 1.0, and how hops of 2.0 are laid out.
-type IFA struct {
-	Protocol     []uint8       // of IP
-	Marker       *uint64       // of IFA 1.0, behind TCP's or UDP's header; nil: none is looked for
-	Copies       CopyPolicy    // "drop" | "strip"; no default
-	MaxResidence time.Duration // of a longer residence time nothing is known
-	Hops         []IFAHop
-}
-
-// IFAHop is the layout of hops of one namespace.
-type IFAHop struct {
-	Name   string
-	GNS    uint8
-	LNS    *uint8 // of GNS 15; nil: all that have no layout of their own
-	Fields []IFAField
-}
-
-// IFAField is a field of a hop.
-type IFAField struct {
-	Name string
-	Bits uint16
 }
 
 // Domain is the layout of domain specific metadata (INT 2.1, DS Instruction).

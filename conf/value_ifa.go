@@ -7,9 +7,33 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"intsink/conf/schema"
 )
+
+// IFA says which packets carry IFA 2.0 and 1.0, and how hops of 2.0 are laid out.
+type IFA struct {
+	Protocol     []uint8       // of IP
+	Marker       *uint64       // of IFA 1.0, behind TCP's or UDP's header; nil: none is looked for
+	Copies       CopyPolicy    // "drop" | "strip"; no default
+	MaxResidence time.Duration // of a longer residence time nothing is known
+	Hops         []IFAHop
+}
+
+// IFAHop is the layout of hops of one namespace.
+type IFAHop struct {
+	Name   string
+	GNS    uint8
+	LNS    *uint8 // of GNS 15; nil: all that have no layout of their own
+	Fields []IFAField
+}
+
+// IFAField is a field of a hop.
+type IFAField struct {
+	Name string
+	Bits uint16
+}
 
 func visitIFA(v schema.Visitor, c *IFA) {
 	v.Required("protocol", ifaProtocols(&c.Protocol))
@@ -93,8 +117,22 @@ func ifaFields(p *[]IFAField) schema.Value {
 	}
 }
 
-// checkIFA: copies are decided, layouts add up, and each namespace has one.
-func (d checker) checkIFA(c *IFA) {
+// marks says what marks packets with IFA, for summaries.
+func (c *IFA) marks() (all []string) {
+	for _, p := range c.Protocol {
+		all = append(all, fmt.Sprintf("IFA by IP protocol %d, copies %s", p, map[CopyPolicy]string{DropCopies: "read and dropped", StripCopies: "forwarded"}[c.Copies]))
+	}
+	if c.Marker != nil {
+		all = append(all, fmt.Sprintf("IFA 1.0 by marker 0x%016x, reported and dropped", *c.Marker))
+	}
+	return all
+}
+
+// check: copies are decided, layouts add up, and each namespace has one.
+func (c *IFA) check(d checker, of *INT) {
+	if c.Marker != nil && of.ProbeMarker != nil && *c.Marker == *of.ProbeMarker {
+		d.ErrorAt([]any{&c.Marker}, "int: ifa: marker is that of probe_marker: a packet is either INT or IFA 1.0")
+	}
 	if len(c.Protocol) == 0 && d.Good(&c.Protocol) {
 		d.ErrorAt([]any{&c.Protocol, c}, "int: ifa: protocol is empty: no IFA would be taken; switches of Broadcom's silicon write 253 where they are not told otherwise")
 	}

@@ -3,6 +3,7 @@
 package conf
 
 import (
+	"fmt"
 	"net/netip"
 	"strconv"
 
@@ -70,8 +71,19 @@ func tunnelEnds(p *[]netip.Addr) schema.Value {
 	}
 }
 
-// checkIOAM: some namespace is taken.
-func (d checker) checkIOAM(c *IOAM) {
+// marks says what marks packets with IOAM, for summaries.
+func (c *IOAM) marks() (all []string) {
+	for _, n := range c.Namespace {
+		all = append(all, fmt.Sprintf("IOAM of namespace %d in IPv6", n))
+	}
+	for _, a := range c.Decapsulate {
+		all = append(all, fmt.Sprintf("tunnels with IOAM to %s end here", a))
+	}
+	return all
+}
+
+// check: some namespace is taken.
+func (c *IOAM) check(d checker, _ *INT) {
 	if len(c.Namespace) == 0 && d.Good(&c.Namespace) {
 		d.ErrorAt([]any{&c.Namespace, c}, "int: ioam: namespace is empty: no IOAM would be taken; Linux shows its own with ip ioam namespace show")
 	}

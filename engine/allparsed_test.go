@@ -86,7 +86,7 @@ func everyMarking() inthdr.Config {
 	return inthdr.Config{
 		UDPPort: &port, GREProtocol: &gre, VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82},
 		Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}, Version2: true, Domains: []inthdr.Domain{d},
-		IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9},
+		Formats: inthdr.Formats{IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}},
 	}
 }
 

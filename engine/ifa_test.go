@@ -29,7 +29,7 @@ func anyIFA(r *rand.Rand) intgen.Source {
 	case 3:
 		x.LNS, x.TTL = uint8(r.IntN(16)), uint8(r.IntN(200))
 	}
-	return intgen.Source{Marking: intgen.ByIFA, IFA: x}
+	return intgen.Source{Marking: intgen.ByIFA, Formats: intgen.Formats{IFA: x}}
 }
 
 func withIFA(t *testing.T, orig []byte, change func(*intgen.IFA, []intgen.Hop)) []byte {
@@ -52,7 +52,7 @@ func withIFA(t *testing.T, orig []byte, change func(*intgen.IFA, []intgen.Hop)) 
 
 func newIFABed(t *testing.T, strip bool) *bed {
 	return newBed(t, func(r *Rules) {
-		r.INT = inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{253}, StripCopies: strip, MaxResidence: 1e9}}
+		r.INT = inthdr.Config{Version2: true, Formats: inthdr.Formats{IFA: &ifa.Config{Protocols: []uint8{253}, StripCopies: strip, MaxResidence: 1e9}}}
 	})
 }
 
@@ -148,7 +148,7 @@ func TestIFAInAnotherLayout(t *testing.T) {
 		for _, watched := range []bool{true, false} {
 			for _, portable := range []bool{false, true} {
 				b := newBed(t, func(r *Rules) {
-					r.INT = inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}
+					r.INT = inthdr.Config{Version2: true, Formats: inthdr.Formats{IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}}
 					if !watched {
 						r.Watches = nil
 					}
@@ -186,7 +186,7 @@ func TestIFAInAnotherLayout(t *testing.T) {
 // evidence of a path.
 func TestIFAByDevice(t *testing.T) {
 	b := newBed(t, func(r *Rules) {
-		r.INT = inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}
+		r.INT = inthdr.Config{Version2: true, Formats: inthdr.Formats{IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}}
 		r.Watches[0].Match.Device = []uint64{2}
 	})
 	through := func(node uint32) []byte {
@@ -224,7 +224,7 @@ func withIFA1(t *testing.T, orig []byte) []byte {
 func TestIFA1(t *testing.T) {
 	for _, marker := range []uint64{ifa.MarkerOfH3C, 0} {
 		b := newBed(t, func(r *Rules) {
-			r.INT = inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{253}, StripCopies: true, MaxResidence: 1e9, Marker: marker}}
+			r.INT = inthdr.Config{Version2: true, Formats: inthdr.Formats{IFA: &ifa.Config{Protocols: []uint8{253}, StripCopies: true, MaxResidence: 1e9, Marker: marker}}}
 		})
 		copied, live, other := withIFA1(t, plain(1)), withIFA(t, plain(2), nil), withIFA1(t, plain(3))
 		other[14+20+8+8] = 3  // another version
@@ -272,7 +272,7 @@ func TestIFALinks(t *testing.T) {
 		fires bool
 	}{{"slower", at(40_000, 1000), true}, {"as before", at(4_100, 1000), false}, {"a residence time that cannot be", at(40_000, 1_000_000_730), false}} {
 		b := newBed(t, func(r *Rules) {
-			r.INT = inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}
+			r.INT = inthdr.Config{Version2: true, Formats: inthdr.Formats{IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}}
 			p := &r.Watches[0].Policy
 			p.Events |= event.LinkLatency.Set()
 			p.Thresholds.LinkLatency = event.Deadband{Absolute: 10_000, Relative: 0.5, K: 1, N: 1, Interval: 1e6}

@@ -43,7 +43,7 @@ func withIOAM(t *testing.T, orig []byte, change func(*intgen.IOAM, []intgen.Hop)
 func newIOAMBed(t *testing.T, change func(*Rules)) *bed {
 	port := uint16(5000)
 	return newBed(t, func(r *Rules) {
-		r.INT = inthdr.Config{UDPPort: &port, Version2: true, IOAM: &ioam.Config{Namespaces: []uint16{123}}}
+		r.INT = inthdr.Config{UDPPort: &port, Version2: true, Formats: inthdr.Formats{IOAM: &ioam.Config{Namespaces: []uint16{123}}}}
 		if change != nil {
 			change(r)
 		}

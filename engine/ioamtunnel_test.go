@@ -25,7 +25,7 @@ func newEndingBed(t *testing.T) *bed {
 // inTunnel puts a packet into a tunnel with IOAM, whose IPv6 header has that ECN field.
 func inTunnel(t *testing.T, orig []byte, end netip.Addr, ecn byte) []byte {
 	t.Helper()
-	s := intgen.Source{Marking: intgen.ByIOAM, IOAM: intgen.IOAM{Tunnel: true}, OuterSrc: netip.MustParseAddr("2001:db8:1::1"), OuterDst: end}
+	s := intgen.Source{Marking: intgen.ByIOAM, Formats: intgen.Formats{IOAM: intgen.IOAM{Tunnel: true}}, OuterSrc: netip.MustParseAddr("2001:db8:1::1"), OuterDst: end}
 	marked, err := s.Insert(bytes.Clone(orig), []intgen.Hop{{NodeID: 2, Ingress: 1, Egress: 2}, {NodeID: 1, Ingress: 1, Egress: 2}})
 	if err != nil {
 		t.Fatal(err)

@@ -39,7 +39,7 @@ func TestIFA(t *testing.T) {
 			if c.six {
 				f.Src, f.Dst = flow6()
 			}
-			frame := insert(t, &intgen.Source{Marking: intgen.ByIFA, IFA: c.ifa}, f.Frame(40, 77), twoHops...)
+			frame := insert(t, &intgen.Source{Marking: intgen.ByIFA, Formats: intgen.Formats{IFA: c.ifa}}, f.Frame(40, 77), twoHops...)
 			wants := slices.Concat(ifaHops, c.more, []want{{"data.len", "40"}, {"ip.checksum.status", "1"}})
 			if c.six {
 				wants = wants[:len(wants)-1]

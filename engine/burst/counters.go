@@ -8,7 +8,6 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/fast"
 	"intsink/engine/metric"
-	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/inthdr"
 )
 
@@ -58,9 +57,9 @@ type Counters struct {
 	Flagged   [NumFlags]uint64          // INT packets from the network side with a flag that says that their stack lacks hops
 	Malformed [inthdr.NumReasons]uint64 // unsound, or sound with contents that contradict themselves
 
-	Decapsulated uint64 // to the host, out of a tunnel with IOAM that ends here; counted for each tunnel
+	Decapsulated uint64 // to the host, out of a tunnel that ends here; counted for each tunnel
 
-	Layoutless [byGNS + ifa.GNSByHop]uint64 // of those, IFA without a layout: in GNS 15 by LNS, then by GNS
+	Layoutless layoutless // Malformed by ReasonLayout
 }
 
 // CountTypes counts n packets with INT by their types, all but these of INT-MD, and those that queues have marked.
@@ -71,34 +70,19 @@ func (c *Counters) CountTypes(n uint64, t fast.Types) {
 	c.INT[inthdr.MD] += n - t.MX() - t.IFA()
 }
 
-// byGNS is where Layoutless has those that go by GNS.
-const byGNS = 16
-
 // CountReason counts what is wrong with a packet.
 func (c *Counters) CountReason(i *inthdr.Info) {
-	if c.Malformed[i.Reason]++; i.Reason != inthdr.ReasonLayout {
-		return
+	if c.Malformed[i.Reason]++; i.Reason == inthdr.ReasonLayout {
+		c.Layoutless.count(i)
 	}
-	at := int(i.LNS) % byGNS
-	if i.GNS != ifa.GNSByHop {
-		at = byGNS + int(i.GNS)%ifa.GNSByHop
-	}
-	c.Layoutless[at]++
 }
 
-// NoLayout counts packets with IFA by the namespaces that no layout is known of.
-func (c *Counters) NoLayout() map[string]uint64 {
-	all := map[string]uint64{}
-	for at, n := range c.Layoutless {
-		switch {
-		case n == 0:
-		case at < byGNS:
-			all[fmt.Sprintf("gns %d, lns %d", ifa.GNSByHop, at)] = n
-		default:
-			all[fmt.Sprintf("gns %d", at-byGNS)] = n
-		}
+// foreignTypes says which types are those of telemetry that is not INT.
+func foreignTypes() (text string) {
+	for _, f := range inthdr.Foreigns() {
+		text += fmt.Sprintf("; %s: with %s", f.Type, f.Title)
 	}
-	return all
+	return text
 }
 
 // CountFlags counts the flags of a packet.
@@ -130,7 +114,7 @@ var Metrics = []metric.Of[Counters]{
 			}
 		}
 	}},
-	{Name: "intsink_int_packets_total", Help: "INT packets by type: md, destination, mx; ifa: with IFA; ioam: with IOAM", Samples: func(c *Counters, to metric.Samples) {
+	{Name: "intsink_int_packets_total", Help: "INT packets by type: md, destination, mx" + foreignTypes(), Samples: func(c *Counters, to metric.Samples) {
 		for i, n := range c.INT {
 			if inthdr.Type(i).Known() {
 				to.Add(n, "type", inthdr.Type(i))
@@ -145,9 +129,7 @@ var Metrics = []metric.Of[Counters]{
 			to.Add(n, "flag", Flag(i))
 		}
 	}},
-	{Name: "intsink_ioam_decapsulated_total", Help: "tunnels with IOAM that ended here: their IPv6 header went with its IOAM, and the packet inside goes on (decapsulate)", Samples: func(c *Counters, to metric.Samples) {
-		to.Add(c.Decapsulated)
-	}},
+	tunnelsEnded,
 	{Name: "intsink_malformed_packets_total", Help: "packets marked as INT with something wrong, and those too deep to tell", Samples: func(c *Counters, to metric.Samples) {
 		for i, n := range c.Malformed {
 			if i > 0 {
@@ -155,13 +137,5 @@ var Metrics = []metric.Of[Counters]{
 			}
 		}
 	}},
-	{Name: "intsink_ifa_without_layout_packets_total", Help: "packets with IFA whose hops have no layout, by namespaces: lns in gns 15, else by gns alone", Samples: func(c *Counters, to metric.Samples) {
-		for at, n := range c.Layoutless {
-			if at < byGNS {
-				to.Add(n, "gns", ifa.GNSByHop, "lns", at)
-			} else {
-				to.Add(n, "gns", at-byGNS, "lns", "")
-			}
-		}
-	}},
+	withoutLayout,
 }

@@ -2,7 +2,11 @@
 
 package burst
 
-import "intsink/engine/wire/inthdr"
+import (
+	"strings"
+
+	"intsink/engine/wire/inthdr"
+)
 
 // DropReason says why a packet was not forwarded. The list is closed: it
 // generates the metric label and the table in docs/metrics.md.
@@ -33,13 +37,23 @@ var dropReasons = [NumDropReasons]struct {
 	DropTxDown:     {"tx_down", "the output port's link was down, or its interface gone", 0},
 	DropTxRefused:  {"tx_refused", "the kernel did not take the frame: shorter than an Ethernet header", 0},
 	DropDiscard:    {"int_discard", "the INT header asked for it (D flag); reported first", 0},
-	DropCopy:       {"int_copy", "a copy that an IFA initiator made of a packet (I = 0), and the configuration says copies = \"drop\", a packet with IFA 1.0, or a probe of IOAM (flag A); read and reported first", 0},
+	DropCopy:       {"int_copy", copies() + "; read and reported first", 0},
 	DropMalformed:  {"malformed", `marked as INT but unsound, or too deep to tell, and the configuration says malformed = "drop"`, 60},
-	DropCongested:  {"congested", "the tunnel that goes with its INT (GRE that the source made, `decapsulate` of IOAM) was marked by a queue (CE), and the packet inside cannot carry the mark (RFC 6040, section 4.2)", 51},
+	DropCongested:  {"congested", "the tunnel that goes with its INT (" + inthdr.Tunnels() + ") was marked by a queue (CE), and the packet inside cannot carry the mark (RFC 6040, section 4.2)", 51},
 	DropMitigation: {"mitigation", "a rule of mitigation asked for it (`POST /api/v1/mitigations`), on a link with `mitigation = true`", 60},
 	DropLeak:       {"leak", `a host sent it with INT, and the configuration says leak = "drop"`, 60},
 	DropMark:       {"mark", `a host sent it without INT but with the mark of INT, and the configuration says leak_mark = "drop"`, 60},
 	DropTap:        {"tap", "received on a tap, which only watches", 0},
+}
+
+// copies are the packets that are none of their flow's.
+func copies() string {
+	var all []string
+	for _, f := range inthdr.Foreigns() {
+		all = append(all, f.Ends...)
+	}
+	last := len(all) - 1
+	return strings.Join(all[:last], ", ") + ", or " + all[last]
 }
 
 // DiscardReason is why a packet whose INT has Discard ends here.

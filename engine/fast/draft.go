@@ -129,7 +129,7 @@ func (m *draft) ip(l *packet.Layers) {
 		return
 	}
 	at := int(l.L3)
-	m.refuse(m.marks.IOAM && l.IPVersion == 6 && int(l.L4) != at+packet.IPv6Len) // whose options are read in each packet
+	m.refuse(m.marks.Extensions && l.IPVersion == 6 && int(l.L4) != at+packet.IPv6Len) // whose options are read in each packet
 	if l.IPVersion == 4 {
 		tos := byte(0)
 		if m.marks.DSCPs != 0 {

@@ -60,14 +60,15 @@ type Decoder struct {
 	raw         decode.Report // the report at hand
 	record      Record
 
-	frame   []byte // the reported packet at hand, followed by zeros
-	loaded  int    // bytes of it
-	found   bool   // it has INT, sound or not: info
-	layers  packet.Layers
-	info    inthdr.Info
-	outers  inthdr.Outers
-	private []byte // what nodes of IOAM say to those alone who know their namespace
-	ports   packet.TunnelPorts
+	frame       []byte // the reported packet at hand, followed by zeros
+	loaded      int    // bytes of it
+	found       bool   // it has INT, sound or not: info
+	layers      packet.Layers
+	info        inthdr.Info
+	outers      inthdr.Outers
+	private     []byte // what nodes say to those alone who know their namespace
+	privateEnds []int  // where that of each ends
+	ports       packet.TunnelPorts
 }
 
 // entry finds INT as one entry of the configuration says.
@@ -121,7 +122,7 @@ func NewDecoder(o Options) *Decoder {
 // takeApart has Message read hops as c says.
 func (d *Decoder) takeApart(c *ifa.Config) {
 	d.ifas = append(d.ifas, c)
-	d.terminators = append(d.terminators, inthdr.NewLocator(inthdr.Config{IFA: c}))
+	d.terminators = append(d.terminators, inthdr.NewLocator(inthdr.Config{Formats: inthdr.Formats{IFA: c}}))
 }
 
 // Records calls yield with a record for each report in the payload of one UDP datagram, and

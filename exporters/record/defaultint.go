@@ -4,9 +4,7 @@
 package record
 
 import (
-	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/inthdr"
-	"intsink/engine/wire/ioam"
 	"intsink/engine/wire/packet"
 	"intsink/engine/wire/report"
 )
@@ -20,8 +18,7 @@ func DefaultINT() []inthdr.Config {
 		UDPPort: &first, GREProtocol: &gre,
 		VXLANGPE: &inthdr.VXLANGPE{Port: packet.PortVXLANGPE, NextProtocol: 0x82},
 		Geneve:   &inthdr.Geneve{Port: packet.PortGeneve, OptionClass: 0x0103},
-		IFA:      &ifa.Config{Protocols: []uint8{253}, StripCopies: true, MaxResidence: 1e9},
-		IOAM:     &ioam.Config{Namespaces: []uint16{0, 123}}, // the default one, and that of Linux's examples
+		Formats:  defaultFormats(),
 		Version2: true, Version1: true, Version0: true, Fragments: true,
 		Domains: []inthdr.Domain{transparentSecurityDomain()},
 	}

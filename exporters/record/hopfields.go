@@ -36,14 +36,8 @@ func (d *Decoder) stack(n int) {
 		}
 		return
 	}
-	switch {
-	case i.Type == inthdr.IFA:
-		d.ifaStack(n)
-		return
-	case i.Format.Foreign():
-		h := d.locator.Hops(d.frame[:n], i)
-		d.hops(h.Frame, h.Info, len(h.Frame))
-		d.privateData(n)
+	if i.Format.Foreign() {
+		d.foreignStack(n)
 		return
 	}
 	d.sourceMetadata(n)
@@ -67,19 +61,6 @@ func (d *Decoder) hops(frame []byte, i *inthdr.Info, n int) {
 		}
 	}
 	d.derive(layout)
-}
-
-// privateData adds what nodes of IOAM say to those alone who know their namespace, as far as all nodes are within the first n bytes.
-func (d *Decoder) privateData(n int) {
-	r := &d.record
-	nodes, all := d.locator.IOAMNodes(d.frame[:n], &d.info), d.private[:0]
-	for k := len(r.Hops) - 1; k >= 0; k-- { // the newest hop is the first on the wire
-		at := len(all)
-		if all, _ = nodes.NextPrivate(all); len(all) > at {
-			r.Hops[k].DSMetadata = all[at:len(all):len(all)]
-		}
-	}
-	d.private = all
 }
 
 // sourceMetadata takes what the source alone added, as far as it is within the first n bytes of the frame.

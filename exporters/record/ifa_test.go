@@ -16,7 +16,7 @@ func TestIFA1(t *testing.T) {
 	packet := ip(t, `45000042 00010000 40110000 0a000001 0a000002 82350035 002c0000
 		aaaaaaaabbbbbbbb 01010000 ffffffff ff010000 10000008 00070001 0102030405060708 6869`)
 	const flow = `"source_port":33333,"destination_port":53`
-	marked := NewDecoder(Options{INT: []inthdr.Config{{IFA: &ifa.Config{Marker: ifa.MarkerOfH3C}}}})
+	marked := NewDecoder(Options{INT: []inthdr.Config{{Formats: inthdr.Formats{IFA: &ifa.Config{Marker: ifa.MarkerOfH3C}}}}})
 	got, err := lines(t, marked, reporttest.Hex(t, packet))
 	if err != nil || !strings.Contains(got[0], flow) || !strings.Contains(got[0], `"int_type":"ifa"`) || !strings.Contains(got[0], `"int_problem":"ifa_1"`) ||
 		!strings.Contains(got[0], `"source_metadata":"01010000ffffffffff0100001000000800070001`+`0102030405060708"`) || strings.Contains(got[0], "hop") {

@@ -35,7 +35,7 @@ func TestIOAM(t *testing.T) {
 	if !strings.Contains(got[0], `13000`) || !strings.Contains(got[0], `"path"`) {
 		t.Errorf("no segment, or no path: %s", got)
 	}
-	foreign := NewDecoder(Options{INT: []inthdr.Config{{IOAM: &ioam.Config{Namespaces: []uint16{7}}}}})
+	foreign := NewDecoder(Options{INT: []inthdr.Config{{Formats: inthdr.Formats{IOAM: &ioam.Config{Namespaces: []uint16{7}}}}}})
 	if got, err = lines(t, foreign, reporttest.Hex(t, inReport(packet))); err != nil || strings.Contains(got[0], "hop") || !strings.Contains(got[0], want) {
 		t.Errorf("of another namespace: %v\n%s", err, got)
 	}
@@ -100,13 +100,13 @@ func TestIOAMTunnel(t *testing.T) {
 		3e000066 00150016 6b0a9fb8 000c60e4 3f000065 000b000c 6b0a9fb8 000c60d7`
 	packet := reporttest.Hex(t, `60000000 0050 00 3e`+trace+`45000020 0001 0000 40 11 66c8 0a000001 0a000002 0fa01389 000c0000 68656c6c`)
 	ends := ioam.Config{Namespaces: []uint16{123}, Ends: [][16]byte{[16]byte(packet[24:40])}}
-	d := NewDecoder(Options{INT: []inthdr.Config{{IOAM: &ends}}})
+	d := NewDecoder(Options{INT: []inthdr.Config{{Formats: inthdr.Formats{IOAM: &ends}}}})
 	got, err := lines(t, d, reporttest.Hex(t, inReport(packet)))
 	const want, outer = `"source":"10.0.0.1","destination":"10.0.0.2","source_port":4000,"destination_port":5001,"protocol":17,"dscp":0`, `"source":"db01::1","destination":"db03::2"`
 	if err != nil || !strings.Contains(got[0], want) || !strings.Contains(got[0], outer) || !strings.Contains(got[0], `"outer"`) || strings.Contains(got[0], `"inner"`) || !strings.Contains(got[0], `"hop_count":2`) {
 		t.Errorf("%v\n%s", err, got)
 	}
-	stays := NewDecoder(Options{INT: []inthdr.Config{{IOAM: &ioam.Config{Namespaces: []uint16{123}}}}})
+	stays := NewDecoder(Options{INT: []inthdr.Config{{Formats: inthdr.Formats{IOAM: &ioam.Config{Namespaces: []uint16{123}}}}}})
 	if got, err = lines(t, stays, reporttest.Hex(t, inReport(packet))); err != nil || !strings.Contains(got[0], `"inner"`) || strings.Contains(got[0], `"outer"`) {
 		t.Errorf("of a tunnel that stays: %v\n%s", err, got)
 	}

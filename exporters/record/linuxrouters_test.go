@@ -68,7 +68,7 @@ func linuxFrames(t *testing.T, n int) (plain, marked []byte) {
 		f.Extensions = []intgen.Extension{{Header: intgen.HopByHop, Options: p.options}}
 	}
 	plain = f.Frame(p.size, uint32(n))
-	s := intgen.Source{Marking: intgen.ByIOAM, IOAM: p.mark}
+	s := intgen.Source{Marking: intgen.ByIOAM, Formats: intgen.Formats{IOAM: p.mark}}
 	marked, err := s.Insert(plain, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", p.name, err)
@@ -170,7 +170,7 @@ func checkLinux(t *testing.T, all [][]byte) {
 	if len(all) != len(linuxPackets) {
 		t.Fatalf("%d of %d packets arrive", len(all), len(linuxPackets))
 	}
-	c := inthdr.Config{IOAM: &ioam.Config{Namespaces: []uint16{123, 125}, FlowSequence: true}}
+	c := inthdr.Config{Formats: inthdr.Formats{IOAM: &ioam.Config{Namespaces: []uint16{123, 125}, FlowSequence: true}}}
 	locator, d := inthdr.NewLocator(c), NewDecoder(Options{INT: []inthdr.Config{c}})
 	depth := uint32(0) // of the last router's queue, when the next packet comes
 	for n, frame := range all {

@@ -163,7 +163,7 @@ func TestTerminatedUnsound(t *testing.T) {
 	} {
 		data := sound
 		c.change(&data)
-		for _, d := range []*Decoder{NewDecoder(Options{}), NewDecoder(Options{INT: []inthdr.Config{{IFA: &own}}}), NewDecoder(Options{INT: []inthdr.Config{{}}})} {
+		for _, d := range []*Decoder{NewDecoder(Options{}), NewDecoder(Options{INT: []inthdr.Config{{Formats: inthdr.Formats{IFA: &own}}}}), NewDecoder(Options{INT: []inthdr.Config{{}}})} {
 			got, err := terminatedLines(t, d, data)
 			if c.want == "" {
 				if err == nil || len(got) > 0 {
@@ -196,7 +196,7 @@ func TestTerminatedWithINT(t *testing.T) {
 // TestTerminatedLayouts: hops are read by the layouts of the configuration, whichever link they are of.
 func TestTerminatedLayouts(t *testing.T) {
 	short, _ := ifa.NewLayout("short", ifa.GNSByHop, 9, []ifa.Part{{Field: ifa.LNS, Width: 4}, {Field: ifa.DeviceID, Width: 28}, {Field: ifa.ResidenceTime, Width: 32}})
-	links := []inthdr.Config{{IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}, {IFA: &ifa.Config{Protocols: []uint8{131}, MaxResidence: 1e9, Layouts: []ifa.Layout{short}}}}
+	links := []inthdr.Config{{Formats: inthdr.Formats{IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}}, {Formats: inthdr.Formats{IFA: &ifa.Config{Protocols: []uint8{131}, MaxResidence: 1e9, Layouts: []ifa.Layout{short}}}}}
 	data := message.Data{reporttest.Hex(t, `2f110080 00001e02`), reporttest.Hex(t, `9000abcd 000003e8`), reporttest.Hex(t, etherHex+udp4(t, 53, `00`))}
 	got, err := terminatedLines(t, NewDecoder(Options{INT: links}), data)
 	if err != nil || len(got) != 1 || !strings.Contains(got[0], `"hops":[{"node_id":43981,"latency_ns":1000}]`) {

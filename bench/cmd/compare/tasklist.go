@@ -19,8 +19,6 @@ var (
 	byGRE      = fmt.Sprintf("gre_protocol = %d", traffic.GREProtocol)
 	byVXLANGPE = fmt.Sprintf("vxlan_gpe = { port = %d, next_protocol = %d }", traffic.GPEPort, traffic.GPENextProtocol)
 	byGeneve   = fmt.Sprintf("geneve = { port = %d, option_class = %d }", traffic.GenevePort, traffic.GeneveOptionClass)
-	byIOAM     = "ioam {\n    namespace = 123\n  }"
-	byIFA      = "ifa {\n    protocol = 253\n    copies   = \"drop\"\n  }"
 	byAny      = strings.Join([]string{byPort, byDSCP, byProbe}, "\n  ")
 )
 
@@ -96,7 +94,7 @@ func headerTasks() []task {
 	mix := func(name, title string, kinds int) task {
 		return task{name: name, title: title, spec: variant(func(s *traffic.Spec) { s.Mix, s.Size = kinds, mixSize }), dut: watching(byAny), instructions: name}
 	}
-	return []task{
+	all := []task{
 		with("udp-dscp", "UDP by DSCP", byDSCP, traffic.Headers{Encap: traffic.DSCP}),
 		with("tcp-dscp", "TCP by DSCP", byDSCP, traffic.Headers{Encap: traffic.DSCP, TCP: true}),
 		with("ipv6", "IPv6", byPort, traffic.Headers{Encap: traffic.UDP, IPv6: true}),
@@ -110,9 +108,12 @@ func headerTasks() []task {
 		with("gre", "GRE", byGRE, traffic.Headers{Encap: traffic.GRE}),
 		with("gpe", "VXLAN-GPE", byVXLANGPE, traffic.Headers{Encap: traffic.VXLANGPE}),
 		with("geneve", "Geneve", byGeneve, traffic.Headers{Encap: traffic.Geneve}),
-		with("ifa", "IFA", byIFA, traffic.Headers{Encap: traffic.IFA}),
-		with("ioam", "IOAM", byIOAM, traffic.Headers{Encap: traffic.IOAM, IPv6: true}),
-		{name: "int-ifa", title: "INT and IFA, half of the flows each", dut: watching(byPort + "\n  " + byIFA), instructions: "int-ifa", spec: variant(withIFA)},
+	}
+	for _, f := range traffic.Formats {
+		all = append(all, with(string(f.Encap), f.Title, f.Block, f.Headers))
+	}
+	return append(all, []task{
+		{name: "int-ifa", title: "INT and IFA, half of the flows each", dut: watching(byPort + "\n  " + traffic.Formats[0].Block), instructions: "int-ifa", spec: variant(withIFA)},
 		{name: "int10", title: "INT 1.0 by DSCP", dut: watching(byDSCP + "\n  versions = [\"2\", \"1\"]"), instructions: "int10",
 			spec: variant(func(s *traffic.Spec) { s.Encap, s.Format = traffic.DSCP, intgen.Format1 })},
 		{name: "mx", title: "INT-MX", dut: watching(byPort), instructions: "mx", spec: variant(func(s *traffic.Spec) { s.MX = true })},
@@ -122,7 +123,7 @@ func headerTasks() []task {
 			spec: variant(func(s *traffic.Spec) { s.Bitmap = 0x9000 })},
 		{name: "bitmaps", title: "two bitmaps of one length", dut: watching(byPort), instructions: "bitmaps",
 			spec: variant(func(s *traffic.Spec) { s.Bitmaps = true })},
-	}
+	}...)
 }
 
 // withIFA lets half of the flows have IFA, with room for three hops of 32 bytes.
@@ -166,7 +167,7 @@ func flowTasks() []task {
 	cold.spec.Frames = coldFrames(cold.spec.Size)
 	ifa := with("ifa1m", "1,048,576 flows, half of them with IFA", 1<<20, 0, 1<<21)
 	withIFA(&ifa.spec)
-	ifa.dut.INT, ifa.instructions = byPort+"\n  "+byIFA, "int-ifa"
+	ifa.dut.INT, ifa.instructions = byPort+"\n  "+traffic.Formats[0].Block, "int-ifa"
 	return []task{
 		cold,
 		with("flows64k", "65,536 flows", 1<<16, 0, 1<<17),

@@ -17,10 +17,8 @@ import (
 	"intsink/engine/event"
 	"intsink/engine/reporting"
 	"intsink/engine/watch"
-	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
-	"intsink/engine/wire/ioam"
 	"intsink/engine/wire/packet"
 	"intsink/engine/wire/report"
 )
@@ -48,7 +46,9 @@ type row struct {
 // counted returns how many bursts are counted. Two: flows behave alike.
 func (r *row) counted() int { return cmp.Or(r.bursts, 2) }
 
-var rows = []row{
+var rows = slices.Concat(rowsOfINT, rowsOfFormats())
+
+var rowsOfINT = []row{
 	{name: "reference", traffic: traffic.Reference()},
 	{name: "nodes-queues", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Bitmap = 0x9000 })},
 	{name: "nodes", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Bitmap = 0x8000 })},
@@ -94,9 +94,7 @@ var rows = []row{
 	{name: "gpe", traffic: spec(traffic.VXLANGPE, nil), rules: byGPE},
 	{name: "gre", traffic: spec(traffic.GRE, nil), rules: byGRE},
 	{name: "geneve", traffic: spec(traffic.Geneve, nil), rules: byGeneve},
-	{name: "ifa", traffic: spec(traffic.IFA, nil), rules: byIFA},
 	{name: "int-ifa", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.WithIFA, s.Size = true, 160 }), rules: byINTAndIFA},
-	{name: "ioam", traffic: spec(traffic.IOAM, func(s *traffic.Spec) { s.IPv6 = true }), rules: byIOAM},
 	{name: "hops1", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Hops = 1 })},
 	{name: "hops8", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Hops = 8 })},
 	{name: "size512", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Size = 512 })},
@@ -110,6 +108,15 @@ var rows = []row{
 	{name: "flood-queues4096", traffic: flood(func(s *traffic.Spec) { s.Full, s.Queues = true, 1<<12 }), places: 1 << 9, bursts: floodBursts, rules: byOccupancy},
 	{name: "hostile400", traffic: hostile(400), rules: byAny, bursts: hostileBursts, against: "hostile400-parse"},
 	{name: "hostile400-parse", traffic: hostile(400), rules: byAny, bursts: hostileBursts, parse: true},
+}
+
+// rowsOfFormats are about telemetry that is not INT.
+func rowsOfFormats() (all []row) {
+	for _, f := range traffic.Formats {
+		rules := func(r *engine.Rules) { r.INT = inthdr.Config{Version2: true, Formats: f.Parser} }
+		all = append(all, row{name: string(f.Encap), traffic: spec(f.Encap, func(s *traffic.Spec) { s.Headers = f.Headers }), rules: rules})
+	}
+	return all
 }
 
 // pastRefresh is longer than RefreshEvery of referenceRules: the refresh of each flow would be due.
@@ -266,17 +273,9 @@ func byGeneve(r *engine.Rules) {
 	r.INT = inthdr.Config{Version2: true, Geneve: &g}
 }
 
-func byIFA(r *engine.Rules) {
-	r.INT = inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}
-}
-
-func byIOAM(r *engine.Rules) {
-	r.INT = inthdr.Config{Version2: true, IOAM: &ioam.Config{Namespaces: []uint16{123}}}
-}
-
 // byINTAndIFA is a link that carries both.
 func byINTAndIFA(r *engine.Rules) {
-	r.INT.IFA = &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}
+	r.INT.IFA = traffic.Formats[0].Parser.IFA
 }
 
 func rowNames() []string {

@@ -62,12 +62,12 @@ func (sh *shape) encapsulate() error {
 	case Geneve:
 		sh.source.Marking = intgen.ByGeneve
 		sh.wrap(intgen.Geneve)
-	case IFA:
-		sh.source.Marking = intgen.ByIFA
-	case IOAM:
-		sh.source.Marking = intgen.ByIOAM
 	default:
-		return fmt.Errorf("traffic: no encapsulation %q", sh.headers.Encap)
+		f := formatOf(sh.headers.Encap)
+		if f == nil {
+			return fmt.Errorf("traffic: no encapsulation %q", sh.headers.Encap)
+		}
+		sh.source.Marking = f.marking
 	}
 	return nil
 }

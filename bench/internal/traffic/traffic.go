@@ -23,8 +23,6 @@ const (
 	GRE      Encap = "gre"       // behind GRE's header
 	VXLANGPE Encap = "vxlan-gpe" // behind VXLAN-GPE's header
 	Geneve   Encap = "geneve"    // in a Geneve option
-	IFA      Encap = "ifa"       // no INT: IFA, by the protocol of IP, with hops of 32 bytes
-	IOAM     Encap = "ioam"      // no INT: a pre-allocated trace of IOAM in hop-by-hop options of IPv6, with hops of 20 bytes
 )
 
 // What marks INT in these frames; a configuration of the sink says the same.

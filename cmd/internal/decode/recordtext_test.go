@@ -37,7 +37,7 @@ func TestTextOfIFA(t *testing.T) {
 		"tail":    {intgen.IFA{Tail: true}, way},
 		"strange": {intgen.IFA{Raw: []byte{1, 2, 3, 4}}, "ifa source_metadata=01020304 PROBLEM: ifa_layout: "},
 	} {
-		s := intgen.Source{Marking: intgen.ByIFA, IFA: c.ifa}
+		s := intgen.Source{Marking: intgen.ByIFA, Formats: intgen.Formats{IFA: c.ifa}}
 		f, err := s.Insert(intgen.NthFlow(1, false, true).Frame(60, 1), hops)
 		if err != nil {
 			t.Fatal(err)
@@ -53,7 +53,7 @@ func TestTextOfIFA(t *testing.T) {
 func TestTextOfIOAM(t *testing.T) {
 	hops := []intgen.Hop{{NodeID: 8, Ingress: 3, Egress: 4, QueueOccupancy: 70, IngressTimestamp: 2e9}, {NodeID: 7, Ingress: 1, Egress: 2, IngressTimestamp: 1e9}}
 	for _, active := range []bool{false, true} {
-		s := intgen.Source{Marking: intgen.ByIOAM, IOAM: intgen.IOAM{Active: active, Type: 0xc20000}}
+		s := intgen.Source{Marking: intgen.ByIOAM, Formats: intgen.Formats{IOAM: intgen.IOAM{Active: active, Type: 0xc20000}}}
 		f, err := s.Insert(intgen.NthFlow(1, false, true).Frame(60, 1), hops)
 		if err != nil {
 			t.Fatal(err)

@@ -8,9 +8,7 @@ import (
 
 	"intsink/conf"
 	"intsink/engine/event"
-	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/inthdr"
-	"intsink/engine/wire/ioam"
 )
 
 // INT converts block int into the configuration of the parser of INT.
@@ -29,6 +27,7 @@ func INT(c *conf.INT) inthdr.Config {
 		GEANT:         c.INT1Dialect == conf.GEANTINT1,
 		ShimInclusive: c.ShimLength == conf.ShimInclusive,
 		KeepChecksum:  c.Checksum == conf.KeepChecksum,
+		Formats:       formatsOf(&c.Formats),
 	}
 	for t := range out.Ignored {
 		if t := inthdr.Type(t); t.Known() && t.OfINT() {
@@ -44,15 +43,6 @@ func INT(c *conf.INT) inthdr.Config {
 	if c.Geneve != nil {
 		out.Geneve = &inthdr.Geneve{Port: c.Geneve.Port, OptionClass: c.Geneve.OptionClass}
 	}
-	if c.IFA != nil {
-		out.IFA = ifaOf(c.IFA)
-	}
-	if x := c.IOAM; x != nil {
-		out.IOAM = &ioam.Config{Namespaces: x.Namespace, Clock: ioamClocks[x.Clock], FlowSequence: x.FlowSequence}
-		for _, a := range x.Decapsulate {
-			out.IOAM.Ends = append(out.IOAM.Ends, a.As16())
-		}
-	}
 	if m := c.Match; m != nil && len(m.VLAN)+len(m.Prefix) > 0 {
 		out.Only = &inthdr.Only{VLANs: m.VLAN, Prefixes: m.Prefix}
 	}
@@ -64,32 +54,6 @@ func INT(c *conf.INT) inthdr.Config {
 			d.Bits[in.Bit].Role = roles[in.Role]
 		}
 		out.Domains = append(out.Domains, d)
-	}
-	return out
-}
-
-var ioamClocks = map[conf.IOAMClock]ioam.Clock{conf.POSIXClock: ioam.POSIX, conf.TruncatedPTPClock: ioam.PTP, conf.NTPClock: ioam.NTP}
-
-// ifaOf converts block ifa.
-func ifaOf(c *conf.IFA) *ifa.Config {
-	out := &ifa.Config{Protocols: c.Protocol, StripCopies: c.Copies == conf.StripCopies, MaxResidence: uint32(c.MaxResidence)}
-	if c.Marker != nil {
-		out.Marker = *c.Marker
-	}
-	for i := range c.Hops {
-		h := &c.Hops[i]
-		lns := ifa.AnyLNS
-		if h.LNS != nil {
-			lns = int(*h.LNS)
-		}
-		var parts []ifa.Part
-		for _, f := range h.Fields {
-			field, _ := ifa.FieldOf(f.Name)
-			parts = append(parts, ifa.Part{Field: field, Width: f.Bits})
-		}
-		if l, ok := ifa.NewLayout(h.Name, h.GNS, lns, parts); ok { // a configuration without faults has no other
-			out.Layouts = append(out.Layouts, l)
-		}
 	}
 	return out
 }

@@ -138,7 +138,7 @@ func TestOnLinux(t *testing.T) {
 	var words []string
 	var refused error
 	n.OnLinux(func(word string) error { words = append(words, word); return refused })
-	l := inthdr.NewLocator(inthdr.Config{IOAM: &ioam.Config{Namespaces: []uint16{123}, FlowSequence: true}})
+	l := inthdr.NewLocator(inthdr.Config{Formats: inthdr.Formats{IOAM: &ioam.Config{Namespaces: []uint16{123}, FlowSequence: true}}})
 	for step := range 2 * Steps {
 		err := n.Step(step, time.Now(), func(frame []byte) {
 			var p packet.Layers

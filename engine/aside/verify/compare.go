@@ -42,7 +42,7 @@ func (a *Aside) begin(b *burst.Burst, j uint8) {
 	switch l := &b.Layers[i]; {
 	case h.Marking == inthdr.ByIFA: // stands between IP and L4
 		x.was = worse(x.was, checksum.OfIFA(m, l, h))
-	case h.Marking == inthdr.ByIOAM && l.Payload != 0 && l.Fragment == packet.NotFragment: // likewise, with a length that does not count it
+	case h.Marking.InFront() && l.Payload != 0 && l.Fragment == packet.NotFragment: // likewise, with a length that does not count it
 		x.was = worse(x.was, checksum.Of(m, l))
 	}
 	a.n++

@@ -80,7 +80,9 @@ func TestIFAIsVerified(t *testing.T) {
 		wrong[last]++
 		for name, x := range map[string]intgen.IFA{"live": {}, "checksum": {Checksum: true}, "tail": {Tail: true}, "unknown hops": {Raw: make([]byte, 8)}} {
 			with := func(b []byte) []byte {
-				return bursttest.WithINT(t, bytes.Clone(b), func(s *intgen.Source, _ []intgen.Hop) { *s = intgen.Source{Marking: intgen.ByIFA, IFA: x} })
+				return bursttest.WithINT(t, bytes.Clone(b), func(s *intgen.Source, _ []intgen.Hop) {
+					*s = intgen.Source{Marking: intgen.ByIFA, Formats: intgen.Formats{IFA: x}}
+				})
 			}
 			for at, want := range map[int]verify.Result{0: verify.Good, 14 + 8: verify.Bad, last: verify.Bad} {
 				if got := verified(t, with(orig), at); got != want {
@@ -97,7 +99,7 @@ func TestIFAIsVerified(t *testing.T) {
 // verified is what comes out where byte at of what leaves is damaged; byte 0 is in no checksum.
 func verified(t *testing.T, frame []byte, at int) verify.Result {
 	t.Helper()
-	b, counters := bursttest.New(t, inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}), new(verify.Counters)
+	b, counters := bursttest.New(t, inthdr.Config{Version2: true, Formats: inthdr.Formats{IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}}), new(verify.Counters)
 	a := verify.New([]*verify.Counters{counters}, false)
 	a.Adopt(1)
 	b.Parse(frame)

@@ -63,9 +63,9 @@ func (s *Stage) stripParsed(b *burst.Burst, j uint8) {
 	}
 }
 
-// countTunnel counts a tunnel with IOAM that goes.
+// countTunnel counts a tunnel that the packet was sent to the sink in.
 func countTunnel(b *burst.Burst, i *inthdr.Info) {
-	if i.Marking == inthdr.ByIOAM && i.Inserted {
+	if i.EndsTunnel() {
 		b.Link.Counters.Decapsulated++
 	}
 }

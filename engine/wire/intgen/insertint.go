@@ -11,17 +11,8 @@ import (
 // checksums are those that a source would leave: a valid checksum stays valid, a wrong one wrong,
 // a zero UDP checksum zero.
 func (s *Source) Insert(frame []byte, hops []Hop) ([]byte, error) {
-	switch s.Marking {
-	case ByIFA:
-		return s.IFA.insert(frame, hops)
-	case ByIOAM:
-		if s.IOAM.Tunnel {
-			var err error
-			if frame, err = s.tunnel(frame); err != nil {
-				return nil, err
-			}
-		}
-		return s.IOAM.insert(frame, hops)
+	if s.Marking.Foreign() {
+		return s.insertForeign(frame, hops)
 	}
 	max := 255 // 8 bits of Length, which before 2.0 counts the shim
 	if s.Format != Format2 {

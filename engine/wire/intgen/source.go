@@ -21,8 +21,6 @@ const (
 	ByGRE                        // protocol of a GRE header, the original's or a new one
 	ByVXLANGPE                   // next protocol of VXLAN-GPE
 	ByGeneve                     // an option of Geneve
-	ByIFA                        // IFA 2.0 by the protocol of IP: no INT, but what other switches write
-	ByIOAM                       // IOAM in extension headers of IPv6: what routers write
 )
 
 // Format is the version of INT that a source writes.
@@ -81,8 +79,7 @@ type Source struct {
 	GeneveClass     uint16 // 0: 0x0103
 	GPENextProtocol uint8  // 0: 0x82; 1.0: 0x08; 2016: 0x05
 
-	IFA  IFA
-	IOAM IOAM
+	Formats // of telemetry that is not INT
 }
 
 // Errors of Insert; the packet stays unchanged.

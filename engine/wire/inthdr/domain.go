@@ -18,8 +18,8 @@ const (
 // it is the oldest hop's: the source's.
 func (p *Locator) Sequence(b []byte, i *Info) (number uint64, bits uint8) {
 	if i.DSInstruction == 0 || i.DomainID == 0 || i.Reason != ReasonNone {
-		if i.Format == FormatIOAM && i.Reason == ReasonNone {
-			return number64(b[i.Second:][:i.HopML])
+		if i.Format.Foreign() {
+			return p.numberOf(b, i)
 		}
 		return 0, 0
 	}
@@ -36,7 +36,7 @@ func (p *Locator) Sequence(b []byte, i *Info) (number uint64, bits uint8) {
 // into a domain's metadata; false where it did not, and where the two cannot be compared.
 func (p *Locator) IPHops(b []byte, l3 int, i *Info) (hops uint8, known bool) {
 	at, length := p.Place(i, TTL)
-	if length == 0 && i.Format != FormatIOAM || i.Depth > 0 || i.Marking == ByGRE && i.Inserted {
+	if length == 0 && !i.Format.Foreign() || i.Depth > 0 || i.Marking == ByGRE && i.Inserted {
 		return 0, false // another header counts the hops: that of the tunnel, or of the source
 	}
 	now := b[l3+8]
@@ -44,8 +44,8 @@ func (p *Locator) IPHops(b []byte, l3 int, i *Info) (hops uint8, known bool) {
 		now = b[l3+7]
 	}
 	source, _ := number64(b[at : at+length])
-	if i.Format == FormatIOAM {
-		first, told := p.ioamSource(b, i)
+	if i.Format.Foreign() {
+		first, told := p.hopLimitOf(b, i)
 		if source = uint64(first); !told {
 			return 0, false
 		}

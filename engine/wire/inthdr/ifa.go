@@ -15,6 +15,30 @@ const (
 	ifaTimes  = BitIngressTimestamp | BitEgressTimestamp
 )
 
+// Reasons of IFA that is malformed.
+const (
+	ReasonPlace Reason = firstOfIFA + iota
+	ReasonLayout
+	ReasonPart
+	ReasonIFA1
+	endOfIFA
+)
+
+var textsOfIFA = Foreign{
+	Type: IFA, Title: "IFA", label: "ifa", Ends: []string{`a copy that an IFA initiator made of a packet (I = 0), and the configuration says copies = "drop"`, "a packet with IFA 1.0"},
+	notes: map[Reason]string{
+		ReasonTruncated: "IFA: before its headers do",
+		ReasonLength:    "IFA: the current length does",
+		ReasonVersion:   "IFA: another than 2, or than 1 behind the marker of IFA 1.0",
+	},
+	reasons: []reasonText{
+		{"ifa_place", "IFA: nothing says where the metadata header stands: the next header is none of TCP, UDP, GRE, ICMP and ICMPv6, such as IFA again, or is not sound itself, or tail stamps (TS) come with a checksum (C) or in parts (MF); not taken as IFA"},
+		{"ifa_layout", "IFA: no layout fits the stack, by GNS, LNS and length; IFA removed, hops reported as they are. See `hop` in block `ifa`"},
+		{"ifa_part", "IFA: the stack is one of several packets' (MF); removed, hops reported as they are"},
+		{"ifa_1", "IFA 1.0: no public text says how its hops are laid out; reported with its bytes, and dropped, for it is a copy. See `marker` in block `ifa`"},
+	},
+}
+
 // locateIFA reads the IFA of a packet whose IP header names its protocol. If it is sound, l becomes the layers that the
 // packet has without it: those of the L4 header between its two parts.
 func (p *Locator) locateIFA(b []byte, l *packet.Layers, i *Info) Result {
@@ -38,7 +62,7 @@ func (p *Locator) locateIFA(b []byte, l *packet.Layers, i *Info) Result {
 		return unsound(i, ReasonLength)
 	}
 	i.Start, i.End, i.Second, i.Shim, i.Removed = h.At, h.End, h.Second, h.Second, h.Gone()
-	i.Orig, i.GNS, i.Copy = uint16(h.Next), h.GNS, !h.Live && !p.ifa.StripCopies
+	i.Orig, i.GNS, i.Copy = uint16(h.Next), h.GNS, !h.Live && !p.foreign.IFA.StripCopies
 	i.Discard = i.Copy
 	i.Stack, i.StackLen = h.Stack, h.Bytes
 	i.Bitmap = ifaBitmap
@@ -61,7 +85,7 @@ func (p *Locator) locateIFA(b []byte, l *packet.Layers, i *Info) Result {
 // divide finds the hops of a packet with IFA whose stack is known.
 func (p *Locator) divide(b []byte, i *Info) {
 	i.Reason, i.Hops, i.LNS = ReasonNone, 0, 0
-	if s, lns, ok := p.ifa.Open(b[i.Stack:i.Stack+i.StackLen], i.GNS); ok {
+	if s, lns, ok := p.foreign.IFA.Open(b[i.Stack:i.Stack+i.StackLen], i.GNS); ok {
 		i.Hops = uint16(s.Len())
 	} else {
 		i.Reason, i.LNS = ReasonLayout, lns
@@ -92,7 +116,7 @@ func (p *Locator) Again(b []byte, i *Info) {
 
 //go:noinline
 func (p *Locator) divideAgain(b []byte, i *Info) {
-	if p.ifa != nil {
+	if p.foreign.IFA != nil {
 		p.divide(b, i)
 		i.Common = i.Common && i.Hops > 0
 	}
@@ -110,18 +134,6 @@ type asINT struct {
 	frame [ifa.MaxStackLen / 4 * ifa.INTHopTimeLen]byte
 	odd   [ifa.MaxStackLen / 4]uint32
 	info  Info
-}
-
-// Hops returns the hops of a packet in the layout that Layout has for the Info in it: those of INT where they stand, those of IFA and
-// IOAM copied. It is valid until the next call.
-func (p *Locator) Hops(b []byte, i *Info) Hops {
-	switch i.Format {
-	case FormatIFA:
-		return p.ifaHops(b, i)
-	case FormatIOAM:
-		return p.ioamHops(b, i)
-	}
-	return Hops{Frame: b, Info: i}
 }
 
 //go:noinline
@@ -153,10 +165,10 @@ func (p *Locator) ifaHops(b []byte, i *Info) Hops {
 
 // IFAStack opens the stack of a packet with IFA, whose first n bytes b has.
 func (p *Locator) IFAStack(b []byte, i *Info) (s ifa.Stack, ok bool) {
-	if p.ifa == nil || i.Hops == 0 || int(i.Stack)+int(i.StackLen) > len(b) {
+	if p.foreign.IFA == nil || i.Hops == 0 || int(i.Stack)+int(i.StackLen) > len(b) {
 		return s, false
 	}
-	s, _, ok = p.ifa.Open(b[i.Stack:i.Stack+i.StackLen], i.GNS)
+	s, _, ok = p.foreign.IFA.Open(b[i.Stack:i.Stack+i.StackLen], i.GNS)
 	return s, ok
 }
 
@@ -170,5 +182,5 @@ func (p *Locator) IFALayout(b []byte, i *Info) (l *ifa.Layout, longest uint32) {
 	if !ok {
 		return nil, 0
 	}
-	return s.Uniform(), p.ifa.MaxResidence
+	return s.Uniform(), p.foreign.IFA.MaxResidence
 }

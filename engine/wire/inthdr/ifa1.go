@@ -28,7 +28,7 @@ func (p *Locator) locateIFA1(b []byte, l *packet.Layers, i *Info) Result {
 	if len(b) < at+probeMarkerLen {
 		return NeedMore
 	}
-	if binary.BigEndian.Uint64(b[at:]) != p.ifa.Marker {
+	if binary.BigEndian.Uint64(b[at:]) != p.foreign.IFA.Marker {
 		return NotINT
 	}
 	*i = Info{}

@@ -23,9 +23,6 @@ const (
 	ByGRE
 	ByVXLANGPE
 	ByGeneve
-	ByIFA
-	ByIOAM
-	ByIFA1
 )
 
 // Edit is a change to a packet besides the usual ones when INT is removed, or a part that stays.
@@ -102,8 +99,6 @@ const (
 	Format1                   // INT 1.0
 	Format2016                // "In-band Network Telemetry (INT)", June 2016
 	FormatGEANT               // INT 1.0 as GEANT's P4 programs write it: timestamps of 64 bits, both level-2 interfaces in 4 bytes
-	FormatIFA                 // IFA 2.0: hops that Locator.Hops shows as those of INT 2.x
-	FormatIOAM                // IOAM: the same of its nodes
 )
 
 // HeaderLen is the length of an INT-MD header, from its version to where the stack begins.
@@ -130,23 +125,23 @@ const (
 	MD          Type = 1
 	Destination Type = 2
 	MX          Type = 3
-	IFA         Type = 4 // no type of INT: a packet with IFA
-	IOAM        Type = 5 // the same with IOAM
-	NumTypes         = 6
 )
 
-var types = [NumTypes]string{MD: "md", Destination: "destination", MX: "mx", IFA: "ifa", IOAM: "ioam"}
+var types = [...]string{MD: "md", Destination: "destination", MX: "mx"}
 
 // Known reports whether there are packets of type t.
 func (t Type) Known() bool { return t >= MD && t < NumTypes }
 
 // HasHops reports whether nodes add their metadata to packets of type t.
-func (t Type) HasHops() bool { return t == MD || t >= IFA }
+func (t Type) HasHops() bool { return t == MD || !t.OfINT() }
 
 // String returns the value of the type label.
 func (t Type) String() string {
-	if t.Known() {
+	switch {
+	case !t.Known():
+		return "unknown"
+	case t.OfINT():
 		return types[t]
 	}
-	return "unknown"
+	return foreign[t-IFA].label
 }

@@ -83,10 +83,7 @@ func (p *Locator) LocateInside(b []byte, l *packet.Layers, i *Info, o *Outers) R
 
 // noTunnelInside makes INT unsound whose tunnel should go although it is inside of another one, whose headers name it.
 func (p *Locator) noTunnelInside(i *Info) Result {
-	if i.Marking == ByIOAM {
-		return unsound(i, ReasonIOAMTunnel)
-	}
-	return unsound(i, ReasonTunnel)
+	return unsound(i, i.Marking.badTunnel())
 }
 
 // Encloses reports whether l, the layers that i was found in, are a tunnel once INT is removed:
@@ -110,14 +107,14 @@ func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
 		case packet.ProtoGRE, packet.ProtoIPv4, packet.ProtoIPv6:
 			return true
 		}
-		return p.ifa != nil && p.ifa.Takes(uint8(i.Orig))
+		return p.foreign.takes(i.Orig)
 	}
 	return l.Proto == packet.ProtoUDP && p.tunnels.Has(l.DstPort)
 }
 
 // LeavesOther reports whether the outermost layers of a packet that had i may be marked as INT again, not only those inside.
 func (p *Locator) LeavesOther(i *Info) bool {
-	return i.Unwraps() && !p.outer || i.Marking >= ByIFA || i.NPT == 2 && p.ifa != nil && p.ifa.Takes(uint8(i.Orig))
+	return i.Unwraps() && !p.outer || i.Marking >= ByIFA || i.NPT == 2 && p.foreign.takes(i.Orig)
 }
 
 // Tunnel reports whether there is a packet inside of the one that l describes.

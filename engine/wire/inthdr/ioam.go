@@ -7,6 +7,33 @@ import (
 	"intsink/engine/wire/packet"
 )
 
+// Reasons of IOAM that is malformed.
+const (
+	ReasonIOAMOptions Reason = firstOfIOAM + iota
+	ReasonIOAMAuthenticated
+	ReasonIOAMLength
+	ReasonIOAMRemaining
+	ReasonIOAMSnapshot
+	ReasonIOAMEdge
+	ReasonIOAMTunnel
+	endOfIOAM
+)
+
+var textsOfIOAM = Foreign{
+	Type: IOAM, Title: "IOAM", label: "ioam", Ends: []string{"a probe of IOAM (flag A)"}, Tunnel: "`decapsulate` of IOAM",
+	notes:      map[Reason]string{ReasonStack: "IOAM: what nodes wrote is not"},
+	asFragment: "with IOAM behind the fragment header",
+	reasons: []reasonText{
+		{"ioam_options", "IOAM: the options of an IPv6 extension header go beyond it, there are more than 64 of them in front of IOAM's, the headers are longer than 2,048 bytes, or one of them is that of a jumbogram; not taken as IOAM"},
+		{"ioam_authenticated", "IOAM: an authentication header (AH) covers the packet, which its host would refuse without IOAM; not taken as IOAM"},
+		{"ioam_length", "IOAM: the node length does not agree with the trace type, which has no reserved bit, or an option is too short for its header; IOAM removed, contents ignored"},
+		{"ioam_remaining", "IOAM: the remaining length goes beyond the option; IOAM removed, contents ignored"},
+		{"ioam_snapshot", "IOAM: the opaque snapshot of a node goes beyond the option; IOAM removed, contents ignored"},
+		{"ioam_edge_to_edge", "IOAM: an edge-to-edge option is shorter than its type says; IOAM removed, contents ignored"},
+		{"ioam_tunnel", "IOAM: a tunnel that `decapsulate` ends holds no whole IP packet of the version that its header names, or IPv4 behind MPLS labels, or it is inside of another tunnel; not taken as IOAM"},
+	},
+}
+
 // ioamReasons are what package ioam finds wrong, as it is counted.
 var ioamReasons = [...]Reason{
 	ioam.OK: ReasonNone, ioam.Options: ReasonIOAMOptions, ioam.Authenticated: ReasonIOAMAuthenticated, ioam.Fragment: ReasonFragment,
@@ -19,7 +46,7 @@ var ioamReasons = [...]Reason{
 //go:noinline
 func (p *Locator) locateIOAM(b []byte, l *packet.Layers, i *Info) Result {
 	var f ioam.Found
-	problem := p.ioam.Find(b, l, &f)
+	problem := p.foreign.IOAM.Find(b, l, &f)
 	switch problem {
 	case ioam.None:
 		return NotINT
@@ -42,7 +69,7 @@ func (p *Locator) locateIOAM(b []byte, l *packet.Layers, i *Info) Result {
 	if i.Hops == 0 {
 		i.Stack, i.StackLen = f.Option, 0
 	}
-	if !f.Routed && p.ioam.EndsAt(b[l.L3:]) {
+	if !f.Routed && p.foreign.IOAM.EndsAt(b[l.L3:]) {
 		return p.endTunnel(b, l, i)
 	}
 	return Sound
@@ -77,9 +104,9 @@ func (p *Locator) endTunnel(b []byte, l *packet.Layers, i *Info) Result {
 	return i.decapsulate(b, l)
 }
 
-// IOAMNodes returns the nodes of the first trace in the packet that b begins; none, where the trace goes beyond b.
-func (p *Locator) IOAMNodes(b []byte, i *Info) (n ioam.Nodes) {
-	if p.ioam == nil || i.Hops == 0 || int(i.Stack)+int(i.StackLen) > len(b) {
+// ioamNodes returns the nodes of the first trace in the packet that b begins; none, where the trace goes beyond b.
+func (p *Locator) ioamNodes(b []byte, i *Info) (n ioam.Nodes) {
+	if p.foreign.IOAM == nil || i.Hops == 0 || int(i.Stack)+int(i.StackLen) > len(b) {
 		return n
 	}
 	return ioam.Open(b, i.Shim, i.Stack, i.StackLen)
@@ -90,8 +117,8 @@ func (p *Locator) ioamHops(b []byte, i *Info) Hops {
 	out := p.asINT
 	h := Hops{Frame: out.frame[:], Info: &out.info}
 	out.info = *i
-	n, nodes, hopLen := 0, p.IOAMNodes(b, i), int(p.Layout(i).HopLen)
-	for v := (ioam.Values{}); nodes.Next(p.ioam.Clock, &v); n++ {
+	n, nodes, hopLen := 0, p.ioamNodes(b, i), int(p.Layout(i).HopLen)
+	for v := (ioam.Values{}); nodes.Next(p.foreign.IOAM.Clock, &v); n++ {
 		v.Put(out.frame[n*hopLen:], i.Bitmap)
 	}
 	out.info.Stack, out.info.StackLen, out.info.HopLen, out.info.Hops = 0, uint16(n*hopLen), uint16(hopLen), uint16(n)
@@ -101,8 +128,18 @@ func (p *Locator) ioamHops(b []byte, i *Info) Hops {
 // ioamSource is the hop limit that the packet came to its first node with; false where that did not tell.
 func (p *Locator) ioamSource(b []byte, i *Info) (hopLimit uint8, told bool) {
 	var v ioam.Values
-	for nodes := p.IOAMNodes(b, i); nodes.Next(p.ioam.Clock, &v); {
+	for nodes := p.ioamNodes(b, i); nodes.Next(p.foreign.IOAM.Clock, &v); {
 		told = v.HasHopLimit && v.HopLimit < 255
 	}
 	return v.HopLimit + 1, told // each writes what it sends the packet on with
+}
+
+// ioamPrivate is Private for nodes.
+func (p *Locator) ioamPrivate(b []byte, i *Info, data []byte, ends []int) ([]byte, []int) {
+	for nodes := p.ioamNodes(b, i); ; ends = append(ends, len(data)) {
+		more := false
+		if data, more = nodes.NextPrivate(data); !more {
+			return data, ends
+		}
+	}
 }

@@ -40,19 +40,14 @@ func (p *Locator) locateFragment(b []byte, l *packet.Layers, i *Info) Result {
 }
 
 func (p *Locator) locate(b []byte, l *packet.Layers, i *Info) Result {
-	if p.ioam != nil && l.IPVersion == 6 && l.L4 > l.L3+packet.IPv6Len {
-		if r := p.locateIOAM(b, l, i); r != NotINT {
-			return r
-		}
+	if r := p.locateInIP(b, l, i); r != NotINT {
+		return r
 	}
 	if l.Payload == 0 {
 		if l.Proto == packet.ProtoGRE && p.byGRE {
 			return p.locateGRE(b, l, i)
 		}
-		if p.ifa != nil && p.ifa.Takes(l.Proto) {
-			return p.locateIFA(b, l, i)
-		}
-		return NotINT
+		return p.locateByProtocol(b, l, i)
 	}
 	if l.Proto == packet.ProtoUDP {
 		switch {
@@ -76,10 +71,7 @@ func (p *Locator) locate(b []byte, l *packet.Layers, i *Info) Result {
 			return r
 		}
 	}
-	if p.ifa != nil && p.ifa.Marker != 0 {
-		return p.locateIFA1(b, l, i)
-	}
-	return NotINT
+	return p.locateBehindL4(b, l, i)
 }
 
 // start returns where INT stands behind an L4 header: TCP options may come first.

@@ -4,8 +4,6 @@
 package inthdr
 
 import (
-	"intsink/engine/wire/ifa"
-	"intsink/engine/wire/ioam"
 	"intsink/engine/wire/packet"
 	"intsink/internal/ranges"
 )
@@ -21,8 +19,7 @@ type Config struct {
 	GREProtocol   *uint16     // protocol type that says INT
 	VXLANGPE      *VXLANGPE
 	Geneve        *Geneve
-	IFA           *ifa.Config
-	IOAM          *ioam.Config
+	Formats                      // that are not INT
 	Version2      bool           // INT 2.x is taken
 	Version1      bool           // INT 1.0 is taken
 	Version0      bool           // the June 2016 format is taken
@@ -99,8 +96,7 @@ type Locator struct {
 	gpe                     VXLANGPE
 	geneve                  Geneve
 	tunnels                 packet.TunnelPorts
-	ifa                     *ifa.Config
-	ioam                    *ioam.Config
+	foreign                 Formats
 	asINT                   *asINT
 	probePorts              []PortRange
 	domains                 []Domain
@@ -120,7 +116,7 @@ func NewLocator(c Config) *Locator {
 		tunnels: c.TunnelPorts(), only: c.Only,
 	}
 	p.setReading(&c)
-	if p.ifa, p.ioam = c.IFA, c.IOAM; p.ifa != nil || p.ioam != nil {
+	if p.foreign = c.Formats; p.foreign != (Formats{}) {
 		p.asINT = new(asINT)
 	}
 	if c.GREProtocol != nil {
@@ -170,7 +166,7 @@ func (p *Locator) setReading(c *Config) {
 func (p *Locator) TunnelPorts() *packet.TunnelPorts { return &p.tunnels }
 
 // takes reports whether INT of type t is taken.
-func (p *Locator) takes(t Type) bool { return t.Known() && t < IFA && !p.ignored[t] }
+func (p *Locator) takes(t Type) bool { return t.Known() && t.OfINT() && !p.ignored[t] }
 
 // Layout returns the layout of one hop of i, remembered where possible. It is
 // valid until the next call.
@@ -207,7 +203,7 @@ type Marks struct {
 	ProbePorts bool   // it is looked for on some ports only
 	Counted    int    // words of a shim that its Length counts
 	Ports      [4]uint16
-	IOAM       bool  // extension headers of IPv6 may have it
+	Extensions bool  // headers of IPv6 may have telemetry
 	Only       *Only // nil: every packet may carry INT
 }
 
@@ -221,7 +217,7 @@ const (
 
 // Marks returns the marks of p.
 func (p *Locator) Marks() Marks {
-	m := Marks{DSCPs: p.dscps.marked, Probe: p.byProbe || p.ifa != nil && p.ifa.Marker != 0, ProbePorts: len(p.probePorts) > 0, Counted: p.counted, IOAM: p.ioam != nil, Only: p.only}
+	m := Marks{DSCPs: p.dscps.marked, Probe: p.byProbe || p.foreign.byMarker(), ProbePorts: len(p.probePorts) > 0, Counted: p.counted, Extensions: p.foreign.inExtensions(), Only: p.only}
 	m.Ports = [4]uint16{VXLANPort: packet.PortVXLAN, GPEPort: p.tunnels.GPE, GenevePort: p.tunnels.Geneve, OwnPort: p.port}
 	if !p.byPort {
 		m.Ports[OwnPort] = packet.PortVXLAN

@@ -209,7 +209,7 @@ func everyMarking() *inthdr.Locator {
 		VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82},
 		Geneve:   &inthdr.Geneve{Port: 6081, OptionClass: 0x0103},
 		Version2: true, Version1: true, Version0: true,
-		IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9, Marker: ifa.MarkerOfH3C},
+		Formats: inthdr.Formats{IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9, Marker: ifa.MarkerOfH3C}},
 	})
 }
 

@@ -24,8 +24,8 @@ func quoter(m intgen.Marking, before bool) *quote.Quoter {
 		intgen.ByDSCP: {DSCP: []inthdr.DSCP{{Value: 23, Mask: 63}}}, intgen.ByProbeMarker: {ProbeMarker: &marker},
 		intgen.ByGRE: {GREProtocol: &gre}, intgen.ByVXLANGPE: {VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 0x82}},
 		intgen.ByGeneve: {Geneve: &inthdr.Geneve{Port: 6081, OptionClass: 0x0103}},
-		intgen.ByIFA:    {IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}},
-		intgen.ByIOAM:   {IOAM: &ioam.Config{Namespaces: []uint16{123}, Ends: [][16]byte{intgen.RandomEnd.As16()}}},
+		intgen.ByIFA:    {Formats: inthdr.Formats{IFA: &ifa.Config{Protocols: []uint8{253}, MaxResidence: 1e9}}},
+		intgen.ByIOAM:   {Formats: inthdr.Formats{IOAM: &ioam.Config{Namespaces: []uint16{123}, Ends: [][16]byte{intgen.RandomEnd.As16()}}}},
 	}[m]
 	c.Version2, c.BeforeOptions, c.Cut = true, before, true
 	return &quote.Quoter{Locator: inthdr.NewLocator(c)}

@@ -17,6 +17,9 @@ const (
 	IOAM      RepType = 2
 )
 
+// Known reports whether 2.0 has that type.
+func (t RepType) Known() bool { return t <= IOAM }
+
 // InType is the type of an individual report's inner contents.
 type InType uint8
 

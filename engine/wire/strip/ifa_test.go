@@ -15,7 +15,7 @@ import (
 )
 
 func ifaLocator() *inthdr.Locator {
-	return inthdr.NewLocator(inthdr.Config{IFA: &ifa.Config{Protocols: []uint8{253}, StripCopies: true, MaxResidence: 1e9}})
+	return inthdr.NewLocator(inthdr.Config{Formats: inthdr.Formats{IFA: &ifa.Config{Protocols: []uint8{253}, StripCopies: true, MaxResidence: 1e9}}})
 }
 
 // TestStripUndoesIFA: strip(insert(p)) == p for random packets with IFA over TCP, UDP, GRE and ICMP, with every flag, with

@@ -16,7 +16,7 @@ import (
 )
 
 func ioamLocator() *inthdr.Locator {
-	return inthdr.NewLocator(inthdr.Config{IOAM: &ioam.Config{Namespaces: []uint16{7, 123}, FlowSequence: true, Ends: [][16]byte{intgen.RandomEnd.As16()}}})
+	return inthdr.NewLocator(inthdr.Config{Formats: inthdr.Formats{IOAM: &ioam.Config{Namespaces: []uint16{7, 123}, FlowSequence: true, Ends: [][16]byte{intgen.RandomEnd.As16()}}}})
 }
 
 // TestStripUndoesIOAM: strip(insert(p)) == p for random packets, with options that stay in front of IOAM and behind it, in one

@@ -25,7 +25,7 @@ const (
 
 func endsAtB(t *testing.T) *inthdr.Locator {
 	c := ioam.Config{Namespaces: []uint16{123}, Ends: [][16]byte{[16]byte(must(t, unspaced("db030000000000000000000000000002")))}}
-	return inthdr.NewLocator(inthdr.Config{IOAM: &c, Fragments: true})
+	return inthdr.NewLocator(inthdr.Config{Formats: inthdr.Formats{IOAM: &c}, Fragments: true})
 }
 
 // encap is an encapsulated packet behind that link header, with the EtherType.

@@ -34,7 +34,7 @@ func Strip(b []byte, l *packet.Layers, i *inthdr.Info, o *inthdr.Outers) (head i
 
 // stripLayers removes INT from the layers that it is marked in.
 func stripLayers(b []byte, l *packet.Layers, i *inthdr.Info) int {
-	switch i.Marking {
+	switch i.Marking { // no table of functions: through it, all that they are given would be on the heap
 	case inthdr.ByGRE, inthdr.ByVXLANGPE, inthdr.ByGeneve:
 		return stripTunnel(b, l, i)
 	case inthdr.ByIFA:

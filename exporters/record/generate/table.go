@@ -2,6 +2,12 @@
 
 package main
 
+import (
+	"fmt"
+
+	"intsink/engine/wire/inthdr"
+)
+
 // message is a record, or an object in one.
 type message struct {
 	name     string // in intsink.proto
@@ -131,8 +137,8 @@ var table = []message{
 				doc: "what the source alone added: source-only metadata of INT-MD, source-inserted metadata of INT-MX; contents of a Destination header; and the whole stack where it cannot be divided into hops"},
 			{name: "flags", number: 45, kind: names, value: "uint32(r.Flags)", names: "flagNames[:]", known: "r.Flags != 0",
 				doc: "`hop_limit`, `mtu_exceeded` (bits E and M), `malformed` (lengths or contents do not agree), `truncated` (the packet is cut inside INT)"},
-			{name: "int_type", number: 68, kind: text, value: "r.INTType.String()", known: "r.INTType != 0", low: true, note: "ifa, ioam, mx, destination; absent: INT-MD, or none", stored: "ifa, ioam, mx, destination; empty: INT-MD, or none",
-				doc: "`ifa`, `ioam`, `mx` or `destination`: what the packet bore; absent: INT-MD, or nothing"},
+			{name: "int_type", number: 68, kind: text, value: "r.INTType.String()", known: "r.INTType != 0", low: true, note: foreignTypes("%s, ") + "mx, destination; absent: INT-MD, or none", stored: foreignTypes("%s, ") + "mx, destination; empty: INT-MD, or none",
+				doc: foreignTypes("`%s`, ") + "`mx` or `destination`: what the packet bore; absent: INT-MD, or nothing"},
 			{name: "int_problem", number: 63, kind: text, value: "r.INTProblem.String()", known: "r.INTProblem != inthdr.ReasonNone", low: true, stored: "empty: none",
 				doc: "what is wrong with the packet's INT, or why there are no hops: a reason of [`intsink_malformed_packets_total`](metrics.md)"},
 			{name: "sink", number: 46, kind: object("Sink"), value: "&r.Sink", known: "r.Sink.Known != 0", grew: true, doc: "the reporting node's own metadata: {fields}"},
@@ -249,4 +255,12 @@ var table = []message{
 		{name: "late", number: 3, kind: u64, value: "s.Late"},
 		{name: "undecodable", number: 4, kind: u64, value: "s.Undecodable"},
 	}}}},
+}
+
+// foreignTypes are the types of telemetry that is not INT, each in this format.
+func foreignTypes(format string) (text string) {
+	for _, f := range inthdr.Foreigns() {
+		text += fmt.Sprintf(format, f.Type)
+	}
+	return text
 }

@@ -204,22 +204,7 @@ func markings(c *conf.INT) []string {
 	if c.Geneve != nil {
 		add("Geneve port %d option class 0x%04x", c.Geneve.Port, c.Geneve.OptionClass)
 	}
-	if x := c.IFA; x != nil {
-		for _, p := range x.Protocol {
-			add("IFA by IP protocol %d, copies %s", p, map[conf.CopyPolicy]string{conf.DropCopies: "read and dropped", conf.StripCopies: "forwarded"}[x.Copies])
-		}
-		if x.Marker != nil {
-			add("IFA 1.0 by marker 0x%016x, reported and dropped", *x.Marker)
-		}
-	}
-	if x := c.IOAM; x != nil {
-		for _, n := range x.Namespace {
-			add("IOAM of namespace %d in IPv6", n)
-		}
-		for _, a := range x.Decapsulate {
-			add("tunnels with IOAM to %s end here", a)
-		}
-	}
+	out = append(out, c.Formats.Marks()...)
 	if c.Match != nil {
 		for _, r := range c.Match.VLAN {
 			add("in VLAN %s only", r)

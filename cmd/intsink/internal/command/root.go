@@ -13,6 +13,7 @@ import (
 	collectcmd "intsink/cmd/internal/collect"
 	"intsink/cmd/internal/decode"
 	"intsink/cmd/intsink/internal/failopen"
+	"intsink/cmd/intsink/internal/gen"
 	"intsink/cmd/intsink/internal/livecapture"
 	"intsink/cmd/intsink/internal/mitigation"
 )
@@ -66,7 +67,7 @@ Exit codes: 0 success, 1 the command failed, 2 wrong usage.`,
 	root.AddCommand(cli.NewManCommand(root))
 	cli.Complete(root, map[string][]string{
 		"sort":  {"packets", "bytes", "last_seen", "latency", "hop_latency", "lost", "ecn_marked"},
-		"encap": {"udp", "udp-new", "dscp", "probe", "gre", "gre-inserted", "vxlan-gpe", "vxlan", "geneve", "ifa", "ifa-copy", "ioam", "ioam-tunnel"},
+		"encap": gen.EncapNames(),
 		"proto": {"udp", "tcp"},
 		"type":  {"md", "mx", "destination"},
 	})

@@ -21,10 +21,16 @@ type Encapsulation struct {
 	formats    []string // values of --format that have it
 	chains     bool     // takes --then-destination
 	inTunnel   bool     // takes --tunnel
+	outerIPv6  bool     // the header that the source makes is one of IPv6
+
+	check  func(*Flags) error           // what else flags must be; nil: nothing
+	source func(*Flags, *intgen.Source) // what else of the source they set; nil: nothing
 }
 
 // Encapsulations are the values of --encap.
-var Encapsulations = []Encapsulation{
+var Encapsulations = slices.Concat(ofINT, foreignEncapsulations)
+
+var ofINT = []Encapsulation{
 	{
 		Name: "udp", Help: "INT's UDP port; UDP keeps its header (NPT 1), TCP gets a new one (NPT 2)",
 		marking: intgen.ByPort, formats: []string{"2"}, chains: true, inTunnel: true,
@@ -61,22 +67,6 @@ var Encapsulations = []Encapsulation{
 		Name: "geneve", Help: "options of the Geneve tunnel that the original packets are; up to 5 hops",
 		marking: intgen.ByGeneve, original: "geneve", formats: []string{"2", "1", "2016"}, chains: true,
 	},
-	{
-		Name: "ifa", Help: "no INT, but IFA 2.0 by IP protocol 253 in live packets, with hops of 32 bytes; up to 31 hops",
-		marking: intgen.ByIFA, formats: []string{"2"}, inTunnel: true,
-	},
-	{
-		Name: "ifa-copy", Help: "the same in copies of packets (I = 0); with --live each packet goes beside its copy",
-		marking: intgen.ByIFA, inserted: true, formats: []string{"2"}, inTunnel: true,
-	},
-	{
-		Name: "ioam", Help: "no INT, but IOAM of namespace 123 in hop-by-hop options, a pre-allocated trace; with --ipv6; up to 10 hops with --timestamps",
-		marking: intgen.ByIOAM, formats: []string{"2"}, inTunnel: true,
-	},
-	{
-		Name: "ioam-tunnel", Help: "the same in a new IPv6 header around the IP packet, to 2001:db8:ffff:1::1; without --ipv6, too",
-		marking: intgen.ByIOAM, inserted: true, formats: []string{"2"},
-	},
 }
 
 // maxGeneveHops of 20 bytes and the INT-MD header fit the 124 bytes of an option, or
@@ -92,15 +82,6 @@ func (f *Flags) maxGeneveHops() int {
 	}
 	return maxGeneveHops
 }
-
-// Types of traces: hop limit and node id, interfaces, transit delay and queue depth; with both parts of the time.
-const (
-	ioamType        = 0xca0000
-	stampedIOAMType = 0xfa0000
-)
-
-// maxStampedIOAMHops of 24 bytes fit into an option.
-const maxStampedIOAMHops = 10
 
 // destinationWords is the length of the Destination headers of gen, which no
 // specification gives a format.
@@ -120,6 +101,14 @@ func encapNames(ok func(*Encapsulation) bool) string {
 		}
 	}
 	return orList(names)
+}
+
+// EncapNames are the values of --encap.
+func EncapNames() (names []string) {
+	for i := range Encapsulations {
+		names = append(names, Encapsulations[i].Name)
+	}
+	return names
 }
 
 func anyEncap(*Encapsulation) bool { return true }
@@ -172,19 +161,10 @@ func (f *Flags) checkINT() error {
 	case e.marking == intgen.ByGeneve && f.hops > f.maxGeneveHops():
 		return fmt.Errorf("--hops %d with --encap geneve: must be 0 to %d, an option holds no more", f.hops, f.maxGeneveHops())
 	}
-	if e.marking == intgen.ByIOAM {
-		return f.checkIOAM(e)
-	}
-	return f.checkTunnel(e)
-}
-
-// checkIOAM: extension headers are those of IPv6, and an option has 255 bytes at most.
-func (f *Flags) checkIOAM(e *Encapsulation) error {
-	switch {
-	case !f.ipv6 && !e.inserted:
-		return errors.New("--encap ioam needs --ipv6: IOAM stands in its extension headers")
-	case f.timestamps && f.hops > maxStampedIOAMHops:
-		return fmt.Errorf("--hops %d with --encap ioam --timestamps: must be 0 to %d, an option holds no more", f.hops, maxStampedIOAMHops)
+	if e.check != nil {
+		if err := e.check(f); err != nil {
+			return err
+		}
 	}
 	return f.checkTunnel(e)
 }
@@ -195,7 +175,7 @@ func (f *Flags) checkType(e *Encapsulation) error {
 	switch {
 	case !known:
 		return fmt.Errorf("--type %q: must be md, mx or destination", f.kind)
-	case f.kind != "md" && e.marking >= intgen.ByIFA:
+	case f.kind != "md" && e.marking.Foreign():
 		return fmt.Errorf("--type %s is one of INT: --encap %s has none", f.kind, e.Name)
 	case f.kind != "md" && f.Given("hops"):
 		return fmt.Errorf("--hops needs --type md: headers of type %s carry no metadata of hops", f.kind)
@@ -244,11 +224,9 @@ func (f *Flags) source() (*intgen.Source, error) {
 		GREInserted: e.marking == intgen.ByGRE && e.inserted,
 		FromVXLAN:   e.marking == intgen.ByVXLANGPE && e.inserted,
 	}
-	if s.IOAM.Type = ioamType; f.timestamps {
-		s.IOAM.Type = stampedIOAMType
+	if e.source != nil {
+		e.source(f, s)
 	}
-	s.IFA.Copy = e.marking == intgen.ByIFA && e.inserted
-	s.IOAM.Tunnel = e.marking == intgen.ByIOAM && e.inserted
-	s.OuterSrc, s.OuterDst = tunnelAddrs(0, f.ipv6 || s.IOAM.Tunnel)
+	s.OuterSrc, s.OuterDst = tunnelAddrs(0, f.ipv6 || e.outerIPv6)
 	return s, nil
 }

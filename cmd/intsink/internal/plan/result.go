@@ -22,7 +22,7 @@ type Result struct {
 		Received uint64 `json:"received"`
 		INT      uint64 `json:"int"`
 
-		Malformed map[string]uint64 `json:"malformed,omitempty"` // marked as INT, IFA or IOAM with something wrong, by reason
+		Malformed map[string]uint64 `json:"malformed,omitempty"` // marked as INT or another format with something wrong, by reason
 	} `json:"packets"`
 	Flows struct {
 		Watched uint64 `json:"watched"`
@@ -31,14 +31,12 @@ type Result struct {
 
 		ByWatch []simulate.FlowsOfWatch `json:"by_watch"` // new flows, in the order of the watches; those that none took have no name
 	} `json:"flows"`
-	IFA        []simulate.IFASeen  `json:"ifa,omitempty"`          // whether the configuration takes it or not
-	IFA1       int                 `json:"ifa1_packets,omitempty"` // with H3C's marker of IFA 1.0, likewise
-	IOAM       []simulate.IOAMSeen `json:"ioam,omitempty"`         // likewise
-	Events     []EventRow          `json:"events"`                 // those that occurred
-	Collectors []CollectorRow      `json:"collectors"`
-	Against    *Result             `json:"against,omitempty"`
-	lines      []string            // of packets that are malformed, of IFA and of IOAM
-	timeline   *timeline           // nil: it was not asked for, or there was no packet
+	simulate.Seen                // whether the configuration takes it or not
+	Events        []EventRow     `json:"events"` // those that occurred
+	Collectors    []CollectorRow `json:"collectors"`
+	Against       *Result        `json:"against,omitempty"`
+	lines         []string       // of packets that are malformed, and of telemetry that is not INT
+	timeline      *timeline      // nil: it was not asked for, or there was no packet
 }
 
 // Rate is a count, per second.
@@ -112,20 +110,10 @@ func (p *Result) malformed(by []uint64) {
 	}
 }
 
-// switches takes over what packets have of IFA and IOAM, whether the configuration takes it or not.
+// switches takes over what packets have of telemetry that is not INT, whether the configuration takes it or not.
 func (p *planner) switches(out *Result) {
-	out.IFA = p.Unmarked.IFA()
-	for i := range out.IFA {
-		out.lines = append(out.lines, out.IFA[i].Under(p.conf.INT.IFA))
-	}
-	out.IOAM = p.Unmarked.IOAM()
-	for i := range out.IOAM {
-		out.lines = append(out.lines, out.IOAM[i].Under(p.conf.INT.IOAM))
-	}
-	out.IFA1 = p.Unmarked.IFA1()
-	if line := simulate.IFA1Line(out.IFA1, p.conf.INT.IFA); line != "" {
-		out.lines = append(out.lines, line)
-	}
+	out.Seen = p.Unmarked.Seen()
+	out.lines = append(out.lines, p.Unmarked.Under(&p.conf.INT)...)
 	if line := simulate.LayoutlessLine(&p.Snapshot().Links[0].Counters); line != "" {
 		out.lines = append(out.lines, "IFA: "+line)
 	}

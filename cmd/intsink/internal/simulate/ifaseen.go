@@ -50,9 +50,9 @@ type ifaTries struct {
 	room  []byte
 }
 
-func newIFATries() ifaTries {
-	return ifaTries{by: map[uint8]*ifaTry{}, plain: map[uint64]bool{}, flows: map[uint64]bool{}, seed: maphash.MakeSeed(),
-		first: inthdr.NewLocator(inthdr.Config{IFA: &ifa.Config{Marker: ifa.MarkerOfH3C}})}
+func newIFATries() *ifaTries {
+	return &ifaTries{by: map[uint8]*ifaTry{}, plain: map[uint64]bool{}, flows: map[uint64]bool{}, seed: maphash.MakeSeed(),
+		first: inthdr.NewLocator(inthdr.Config{Formats: inthdr.Formats{IFA: &ifa.Config{Marker: ifa.MarkerOfH3C}}})}
 }
 
 // packet looks at one packet.
@@ -76,7 +76,7 @@ func (a *ifaTries) packet(frame []byte, l packet.Layers) {
 	t := a.by[l.Proto]
 	if t == nil {
 		t = &ifaTry{IFASeen: IFASeen{Protocol: l.Proto}, flows: map[uint64]bool{}}
-		t.locator = inthdr.NewLocator(inthdr.Config{Version2: true, IFA: &ifa.Config{Protocols: []uint8{l.Proto}, MaxResidence: 1e9}})
+		t.locator = inthdr.NewLocator(inthdr.Config{Version2: true, Formats: inthdr.Formats{IFA: &ifa.Config{Protocols: []uint8{l.Proto}, MaxResidence: 1e9}}})
 		a.by[l.Proto] = t
 	}
 	t.seen++
@@ -148,6 +148,43 @@ func (a *ifaTries) found() (all []IFASeen) {
 	})
 	return all
 }
+
+func (a *ifaTries) blocks() (all []string) {
+	for _, x := range a.found() {
+		all = append(all, x.block())
+	}
+	return all
+}
+
+func (a *ifaTries) under(c *conf.INT) (all []string) {
+	for _, x := range a.found() {
+		all = append(all, x.Under(c.IFA))
+	}
+	return all
+}
+
+func (a *ifaTries) fill(s *Seen) { s.IFA = a.found() }
+
+// ifa1Tries have seen packets with IFA 1.0 where those of IFA were looked for.
+type ifa1Tries struct{ *ifaTries }
+
+func (ifa1Tries) packet([]byte, packet.Layers) {}
+
+func (a ifa1Tries) blocks() []string {
+	if a.marks == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("int {\n    ifa {\n      protocol = 253\n      marker   = \"0x%x\"\n      copies   = \"drop\"\n    }\n  } # %s with IFA 1.0", uint64(ifa.MarkerOfH3C), cli.Count(a.marks, "packet"))}
+}
+
+func (a ifa1Tries) under(c *conf.INT) []string {
+	if line := IFA1Line(a.marks, c.IFA); line != "" {
+		return []string{line}
+	}
+	return nil
+}
+
+func (a ifa1Tries) fill(s *Seen) { s.IFA1 = a.marks }
 
 // without counts what a has and b has not.
 func without(a, b map[uint64]bool) (n int) {

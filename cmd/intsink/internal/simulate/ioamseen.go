@@ -54,8 +54,8 @@ type ioamTries struct {
 	room []byte
 }
 
-func newIOAMTries() ioamTries {
-	return ioamTries{any: ioam.Config{Any: true}, by: map[uint16]*ioamTry{}}
+func newIOAMTries() *ioamTries {
+	return &ioamTries{any: ioam.Config{Any: true}, by: map[uint16]*ioamTry{}}
 }
 
 // packet looks at one packet, and takes out one namespace after the other.
@@ -88,7 +88,7 @@ func (a *ioamTries) of(namespace uint16) *ioamTry {
 	t := a.by[namespace]
 	if t == nil && len(a.by) < mostTries {
 		t = &ioamTry{IOAMSeen: IOAMSeen{Namespace: namespace}}
-		t.locator = inthdr.NewLocator(inthdr.Config{IOAM: &ioam.Config{Namespaces: []uint16{namespace}}})
+		t.locator = inthdr.NewLocator(inthdr.Config{Formats: inthdr.Formats{IOAM: &ioam.Config{Namespaces: []uint16{namespace}}}})
 		a.by[namespace] = t
 	}
 	return t
@@ -138,6 +138,22 @@ func (a *ioamTries) found() (all []IOAMSeen) {
 	})
 	return all
 }
+
+func (a *ioamTries) blocks() (all []string) {
+	for _, x := range a.found() {
+		all = append(all, x.block())
+	}
+	return all
+}
+
+func (a *ioamTries) under(c *conf.INT) (all []string) {
+	for _, x := range a.found() {
+		all = append(all, x.Under(c.IOAM))
+	}
+	return all
+}
+
+func (a *ioamTries) fill(s *Seen) { s.IOAM = a.found() }
 
 // counts says how many packets there are.
 func (s *IOAMSeen) counts() string {

@@ -10,20 +10,17 @@ import (
 	"slices"
 	"strings"
 
-	"intsink/cmd/internal/cli"
-	"intsink/engine/wire/ifa"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
 )
 
 // Unmarked looks for INT behind each UDP port and DSCP that packets have, and where the specification puts it in
-// tunnels, and IFA and IOAM, in the first packets of a capture.
+// tunnels, and telemetry that is not INT, in the first packets of a capture.
 type Unmarked struct {
 	packets int
 	tries   map[string]*try // by the line of the block int
 	all     []*try          // those that do not go by what a packet has
-	ifa     ifaTries
-	ioam    ioamTries
+	foreign []foreignTries
 }
 
 // try is one way in which INT may be marked.
@@ -45,7 +42,7 @@ const (
 // NewUnmarked begins with the markings that need no number of the packet's.
 func NewUnmarked() *Unmarked {
 	gre := uint16(0x88b6)
-	u := &Unmarked{tries: map[string]*try{}, ifa: newIFATries(), ioam: newIOAMTries()}
+	u := &Unmarked{tries: map[string]*try{}, foreign: newForeignTries()}
 	for line, c := range map[string]inthdr.Config{
 		"gre_protocol = 34998": {GREProtocol: &gre},
 		"vxlan_gpe = {}":       {VXLANGPE: &inthdr.VXLANGPE{Port: 4790, NextProtocol: 130}},
@@ -70,8 +67,9 @@ func (u *Unmarked) Packet(frame []byte) {
 	if packet.Parse(frame, len(frame), &l) != packet.OK || l.IPVersion == 0 {
 		return
 	}
-	u.ifa.packet(frame, l)
-	u.ioam.packet(frame, l)
+	for _, f := range u.foreign {
+		f.packet(frame, l)
+	}
 	if l.Payload == 0 {
 		return
 	}
@@ -111,15 +109,6 @@ func (t *try) packet(frame []byte, l packet.Layers, selected bool) {
 	}
 }
 
-// IFA is what packets have of IFA, whether the configuration takes it or not.
-func (u *Unmarked) IFA() []IFASeen { return u.ifa.found() }
-
-// IFA1 is how many packets have IFA 1.0.
-func (u *Unmarked) IFA1() int { return u.ifa.marks }
-
-// IOAM is what packets have of IOAM, whether the configuration takes it or not.
-func (u *Unmarked) IOAM() []IOAMSeen { return u.ioam.found() }
-
 // Lines are blocks int that would find INT in most of what they select, the one with most packets first.
 func (u *Unmarked) Lines() (all []string) {
 	found := slices.DeleteFunc(append(slices.Collect(maps.Values(u.tries)), u.all...), func(t *try) bool {
@@ -129,14 +118,8 @@ func (u *Unmarked) Lines() (all []string) {
 	for _, t := range found {
 		all = append(all, fmt.Sprintf("int { %s } # %d of the first %d packets", t.line, t.found, min(u.packets, unmarkedPackets)))
 	}
-	for _, x := range u.IFA() {
-		all = append(all, x.block())
-	}
-	for _, x := range u.IOAM() {
-		all = append(all, x.block())
-	}
-	if n := u.IFA1(); n > 0 {
-		all = append(all, fmt.Sprintf("int {\n    ifa {\n      protocol = 253\n      marker   = \"0x%x\"\n      copies   = \"drop\"\n    }\n  } # %s with IFA 1.0", uint64(ifa.MarkerOfH3C), cli.Count(n, "packet")))
+	for _, f := range u.foreign {
+		all = append(all, f.blocks()...)
 	}
 	return all
 }
@@ -145,7 +128,7 @@ func (u *Unmarked) Lines() (all []string) {
 func (u *Unmarked) Explain(w io.Writer) {
 	lines := u.Lines()
 	if len(lines) == 0 {
-		fmt.Fprintln(w, "no packet has INT as the block int marks it, and none was found by other ports, DSCPs, in tunnels, as IFA by any IP protocol, or as IOAM of any namespace: was the capture taken between two switches that write INT?")
+		fmt.Fprintf(w, "no packet has INT as the block int marks it, and none was found by other ports, DSCPs, in tunnels, %s: was the capture taken between two switches that write INT?\n", lookedFor)
 		return
 	}
 	fmt.Fprintf(w, "no packet has INT as the block int marks it; it would be found by\n  %s\n", strings.Join(lines[:min(len(lines), 4)], "\n  "))

@@ -68,7 +68,7 @@ func TestUnmarkedIsBounded(t *testing.T) {
 // TestFlowsOfCopies: plan counts the flows that sent copies and no live packet, and those that sent live packets and no copy.
 func TestFlowsOfCopies(t *testing.T) {
 	u := NewUnmarked()
-	s := intgen.Source{Marking: intgen.ByIFA, IFA: intgen.IFA{Copy: true}}
+	s := intgen.Source{Marking: intgen.ByIFA, Formats: intgen.Formats{IFA: intgen.IFA{Copy: true}}}
 	for n := range 100 {
 		f := intgen.NthFlow(n%20, n%20%2 == 0, n%20%3 == 0)
 		frame := f.Frame(200, uint32(n))
@@ -84,7 +84,7 @@ func TestFlowsOfCopies(t *testing.T) {
 		}
 	}
 	const want = "85 packets with I = 0, and 65 of these without IFA, too: copies (copies without a packet came of 4 flows, packets without a copy of 3 flows)"
-	if got := u.IFA(); len(got) != 1 || got[0].counts() != want {
+	if got := u.Seen().IFA; len(got) != 1 || got[0].counts() != want {
 		t.Errorf("%+v, want %s", got, want)
 	}
 }
@@ -103,7 +103,7 @@ func TestUnmarkedIFA(t *testing.T) {
 		u := NewUnmarked()
 		for n := range 50 {
 			frame := intgen.NthFlow(n, n%2 == 0, n%3 == 0).Frame(200, uint32(n))
-			s := intgen.Source{Marking: intgen.ByIFA, IFA: intgen.IFA{Copy: c.copied, HopLen: 32}}
+			s := intgen.Source{Marking: intgen.ByIFA, Formats: intgen.Formats{IFA: intgen.IFA{Copy: c.copied, HopLen: 32}}}
 			marked, err := s.Insert(frame, []intgen.Hop{{NodeID: 1, LatencyNs: 5}, {NodeID: 2, LatencyNs: 5}})
 			if err != nil {
 				t.Fatal(err)
@@ -114,7 +114,7 @@ func TestUnmarkedIFA(t *testing.T) {
 				u.Packet(noise(frame, uint64(n)))
 			}
 		}
-		got := u.IFA()
+		got := u.Seen().IFA
 		if len(got) != 1 {
 			t.Fatalf("%+v: found %+v", c, got)
 		}
@@ -139,7 +139,7 @@ func TestUnmarkedIFA1(t *testing.T) {
 	}
 	marker := uint64(ifa.MarkerOfH3C)
 	const want = "IFA 1.0: 2 packets with the marker 0xaaaaaaaabbbbbbbb: copies"
-	if n := u.IFA1(); IFA1Line(n, &conf.IFA{Marker: &marker}) != want || IFA1Line(n, nil) != want+"; no block ifa looks for it, so they reach the host" || IFA1Line(0, nil) != "" {
+	if n := u.Seen().IFA1; IFA1Line(n, &conf.IFA{Marker: &marker}) != want || IFA1Line(n, nil) != want+"; no block ifa looks for it, so they reach the host" || IFA1Line(0, nil) != "" {
 		t.Errorf("%d: %s", n, IFA1Line(n, nil))
 	}
 	if got := u.Lines(); len(got) != 1 || !strings.Contains(got[0], `marker   = "0xaaaaaaaabbbbbbbb"`) || !strings.HasSuffix(got[0], "# 2 packets with IFA 1.0") {
@@ -163,7 +163,7 @@ func TestUnmarkedIOAM(t *testing.T) {
 			}
 			u.Packet(frame)
 		}
-		diff := cmp.Diff([]IOAMSeen{{Namespace: 7, Packets: 50, Probes: 10, Clock: want}, {Namespace: 9, Packets: 25}}, u.IOAM())
+		diff := cmp.Diff([]IOAMSeen{{Namespace: 7, Packets: 50, Probes: 10, Clock: want}, {Namespace: 9, Packets: 25}}, u.Seen().IOAM)
 		if diff != "" {
 			t.Errorf("clock %q: %s", want, diff)
 			continue
@@ -184,14 +184,14 @@ func TestUnmarkedTunnelsOfIOAM(t *testing.T) {
 	u := NewUnmarked()
 	end := netip.MustParseAddr("2001:db8::e")
 	for n := range 50 {
-		s := intgen.Source{Marking: intgen.ByIOAM, IOAM: intgen.IOAM{Namespace: 7, Type: 0x800000, Tunnel: true}, OuterSrc: end, OuterDst: end}
+		s := intgen.Source{Marking: intgen.ByIOAM, Formats: intgen.Formats{IOAM: intgen.IOAM{Namespace: 7, Type: 0x800000, Tunnel: true}}, OuterSrc: end, OuterDst: end}
 		frame, err := s.Insert(intgen.NthFlow(n, n%3 == 0, n%2 == 0).Frame(200, uint32(n)), []intgen.Hop{{NodeID: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		u.Packet(frame)
 	}
-	all := u.IOAM()
+	all := u.Seen().IOAM
 	if diff := cmp.Diff([]IOAMSeen{{Namespace: 7, Packets: 50, Tunnels: []netip.Addr{end}}}, all, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
 		t.Fatal(diff)
 	}
@@ -211,7 +211,7 @@ func TestUnmarkedTunnelsOfIOAM(t *testing.T) {
 
 // withIOAM is a frame with an option more.
 func withIOAM(t *testing.T, frame []byte, x intgen.IOAM) []byte {
-	s := intgen.Source{Marking: intgen.ByIOAM, IOAM: x}
+	s := intgen.Source{Marking: intgen.ByIOAM, Formats: intgen.Formats{IOAM: x}}
 	frame, err := s.Insert(frame, []intgen.Hop{{NodeID: 1}, {NodeID: 2}})
 	if err != nil {
 		t.Fatal(err)

@@ -98,7 +98,7 @@ func (p *Reports) Next(r *Report) bool {
 
 // reserved20 reports whether the individual report of 2.0 at the start of b has reserved bits or code points.
 func reserved20(b []byte) bool {
-	return report.RepType(b[0]>>4) > report.IOAM || report.InType(b[0]&0xf) > report.IPv6 || b[3]&0xf != 0
+	return !report.RepType(b[0]>>4).Known() || report.InType(b[0]&0xf) > report.IPv6 || b[3]&0xf != 0
 }
 
 // read20 reads the individual report of 2.0 at the start of b, which has its first word, and returns how many bytes
