@@ -161,6 +161,21 @@ func (m Marking) badTunnel() Reason {
 	return ReasonTunnel
 }
 
+// Hops are what the hops of a packet say, as hops of INT.
+type Hops struct {
+	Frame []byte
+	Info  *Info    // where they stand in Frame
+	Odd   []uint32 // nodes of hops of IFA whose residence time cannot be
+}
+
+// asINT is the memory of Locator.Hops.
+type asINT struct {
+	frame [ifa.MaxStackLen / 4 * ifa.INTHopTimeLen]byte
+	odd   [ifa.MaxStackLen / 4]uint32
+	info  Info
+	nodes ioam.Reader
+}
+
 // Hops returns the hops of a packet in the layout that Layout has for the Info in it: those of INT where they stand, those of other
 // formats copied. It is valid until the next call.
 func (p *Locator) Hops(b []byte, i *Info) Hops {

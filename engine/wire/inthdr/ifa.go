@@ -122,20 +122,6 @@ func (p *Locator) divideAgain(b []byte, i *Info) {
 	}
 }
 
-// Hops are what the hops of a packet say, as hops of INT.
-type Hops struct {
-	Frame []byte
-	Info  *Info    // where they stand in Frame
-	Odd   []uint32 // nodes of hops of IFA whose residence time cannot be
-}
-
-// asINT is the memory of Locator.Hops.
-type asINT struct {
-	frame [ifa.MaxStackLen / 4 * ifa.INTHopTimeLen]byte
-	odd   [ifa.MaxStackLen / 4]uint32
-	info  Info
-}
-
 //go:noinline
 func (p *Locator) ifaHops(b []byte, i *Info) Hops {
 	out := p.asINT

@@ -91,6 +91,8 @@ func (p *Locator) noTunnelInside(i *Info) Result {
 // the bytes of the packet as it came.
 func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
 	switch {
+	case i.Marking.InFront() && i.Depth == 0 && !i.Inserted: // the other headers are as they were
+		return p.mayMark(l)
 	case i.Marking.Encloses():
 		return true
 	case i.Marking == ByIFA1: // it goes as a whole
@@ -110,6 +112,14 @@ func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
 		return p.foreign.takes(i.Orig)
 	}
 	return l.Proto == packet.ProtoUDP && p.tunnels.Has(l.DstPort)
+}
+
+// mayMark reports whether the headers of l, but for what stands between IP and L4, may mark INT or be a tunnel.
+func (p *Locator) mayMark(l *packet.Layers) bool {
+	if p.OfTunnel(l.Proto, l.DstPort) || p.foreign.takes(uint16(l.Proto)) {
+		return true
+	}
+	return l.Payload != 0 && (p.byProbe || p.foreign.byMarker() || p.byDSCP && p.dscps.marks(l.DSCP) || p.byPort && l.Proto == packet.ProtoUDP && l.DstPort == p.port)
 }
 
 // LeavesOther reports whether the outermost layers of a packet that had i may be marked as INT again, not only those inside.

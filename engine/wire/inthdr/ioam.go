@@ -109,7 +109,7 @@ func (p *Locator) ioamNodes(b []byte, i *Info) (n ioam.Nodes) {
 	if p.foreign.IOAM == nil || i.Hops == 0 || int(i.Stack)+int(i.StackLen) > len(b) {
 		return n
 	}
-	return ioam.Open(b, i.Shim, i.Stack, i.StackLen)
+	return p.asINT.nodes.Open(b, i.Shim, i.Stack, i.StackLen)
 }
 
 //go:noinline
@@ -118,8 +118,9 @@ func (p *Locator) ioamHops(b []byte, i *Info) Hops {
 	h := Hops{Frame: out.frame[:], Info: &out.info}
 	out.info = *i
 	n, nodes, hopLen := 0, p.ioamNodes(b, i), int(p.Layout(i).HopLen)
-	for v := (ioam.Values{}); nodes.Next(p.foreign.IOAM.Clock, &v); n++ {
-		v.Put(out.frame[n*hopLen:], i.Bitmap)
+	for node := nodes.Next(); node != nil; node = nodes.Next() {
+		nodes.Put(out.frame[n*hopLen:], node, p.foreign.IOAM.Clock, i.Bitmap)
+		n++
 	}
 	out.info.Stack, out.info.StackLen, out.info.HopLen, out.info.Hops = 0, uint16(n*hopLen), uint16(hopLen), uint16(n)
 	return h
@@ -127,19 +128,19 @@ func (p *Locator) ioamHops(b []byte, i *Info) Hops {
 
 // ioamSource is the hop limit that the packet came to its first node with; false where that did not tell.
 func (p *Locator) ioamSource(b []byte, i *Info) (hopLimit uint8, told bool) {
-	var v ioam.Values
-	for nodes := p.ioamNodes(b, i); nodes.Next(p.foreign.IOAM.Clock, &v); {
-		told = v.HasHopLimit && v.HopLimit < 255
+	nodes := p.ioamNodes(b, i)
+	for node := nodes.Next(); node != nil; node = nodes.Next() {
+		hopLimit, told = nodes.HopLimit(node)
 	}
-	return v.HopLimit + 1, told // each writes what it sends the packet on with
+	return hopLimit + 1, told && hopLimit < 255 // each writes what it sends the packet on with
 }
 
 // ioamPrivate is Private for nodes.
 func (p *Locator) ioamPrivate(b []byte, i *Info, data []byte, ends []int) ([]byte, []int) {
-	for nodes := p.ioamNodes(b, i); ; ends = append(ends, len(data)) {
-		more := false
-		if data, more = nodes.NextPrivate(data); !more {
-			return data, ends
-		}
+	nodes := p.ioamNodes(b, i)
+	for node := nodes.Next(); node != nil; node = nodes.Next() {
+		data = nodes.Private(node, data)
+		ends = append(ends, len(data))
 	}
+	return data, ends
 }

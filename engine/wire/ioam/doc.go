@@ -11,6 +11,6 @@
 // and where bit 22 is set, an opaque snapshot that the node length does not count. Of other types, proof of transit (2), edge
 // to edge (3) and direct export (4), a number and times of the last but one are read.
 //
-// Package inthdr asks for options (Config.Find) and makes hops of INT of nodes (Values.Put); package strip has them taken out
+// Package inthdr asks for options (Config.Find) and makes hops of INT of nodes (Nodes.Put); package strip has them taken out
 // (Strip).
 package ioam

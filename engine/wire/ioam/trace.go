@@ -1,10 +1,11 @@
-// Trace: the header of a trace, its nodes, and what each says.
+// Trace: the header of a trace, its nodes, and where the values of each stand.
 
 package ioam
 
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 )
 
 // Bits of a trace type that a node's data has, in their order.
@@ -22,7 +23,8 @@ const (
 	bitSnapshot   = 1 << 1
 	bitReserved   = 1 << 0
 
-	wideBits = bitWideNode | bitWidePorts | bitWideData
+	valueBits = 1<<24 - 1<<2 // each is a value of one word, or of two:
+	wideBits  = bitWideNode | bitWidePorts | bitWideData
 )
 
 // Flags of a trace (RFC 9197, RFC 9322), as they stand in the byte behind the lowest bit of the node length.
@@ -46,16 +48,8 @@ type Trace struct {
 }
 
 // nodeLen is what a type asks of each node, in bytes; the snapshot excluded.
-func nodeLen(t uint32) (n uint16) {
-	for bit := uint32(bitHopLimit); bit > bitSnapshot; bit >>= 1 {
-		if t&bit == 0 {
-			continue
-		}
-		if n += 4; bit&wideBits != 0 {
-			n += 4
-		}
-	}
-	return n
+func nodeLen(t uint32) uint16 {
+	return uint16(4 * (bits.OnesCount32(t&valueBits) + bits.OnesCount32(t&wideBits)))
 }
 
 // read reads a trace option, which stands at offset at of the frame.
@@ -79,9 +73,17 @@ func (t *Trace) read(x []byte, at int) Problem {
 	}
 	nodes = nodes[free:]
 	t.Stack, t.Bytes = uint16(at+traceAt+headerLen+free), uint16(len(nodes))
+	if t.Type&bitSnapshot == 0 {
+		if len(nodes)%int(t.NodeLen) != 0 {
+			t.Bytes = 0
+			return Stack
+		}
+		t.Hops = t.Bytes / t.NodeLen
+		return OK
+	}
 	hops := uint16(0)
 	for len(nodes) > 0 {
-		n, p := t.lenOf(nodes)
+		n, p := withSnapshot(nodes, int(t.NodeLen))
 		if p != OK {
 			t.Bytes = 0
 			return p
@@ -96,14 +98,10 @@ func (t *Trace) read(x []byte, at int) Problem {
 // Type of a trace whose option stands in x.
 func typeOf(x []byte) uint32 { return binary.BigEndian.Uint32(x[traceAt+4:]) >> 8 }
 
-// lenOf is the length of the node that b begins with, with its snapshot.
-func (t *Trace) lenOf(b []byte) (int, Problem) {
-	n := int(t.NodeLen)
+// withSnapshot is the length of the node that b begins with, which has so many bytes in front of its snapshot.
+func withSnapshot(b []byte, n int) (int, Problem) {
 	if n > len(b) {
 		return 0, Stack
-	}
-	if t.Type&bitSnapshot == 0 {
-		return n, OK
 	}
 	if n+schemaLen > len(b) {
 		return 0, Snapshot
@@ -114,17 +112,66 @@ func (t *Trace) lenOf(b []byte) (int, Problem) {
 	return n, OK
 }
 
+// layout is where the values of a node stand, in bytes from its start; absent: the type does not ask for that.
+type layout struct {
+	of                 uint32 // type of the trace
+	len                uint16 // of a node, without its snapshot
+	node, ports, delay int8
+	seconds, fraction  int8
+	depth              int8
+	wideNode           int8 // two words each
+	widePorts          int8
+}
+
+const absent = -1
+
+func layoutOf(t uint32) layout {
+	at := func(bit uint32) int8 {
+		if t&bit == 0 {
+			return absent
+		}
+		return int8(nodeLen(t &^ (bit<<1 - 1))) // behind those of the bits above it
+	}
+	return layout{
+		of: t, len: nodeLen(t), node: at(bitHopLimit), ports: at(bitInterfaces), delay: at(bitDelay), seconds: at(bitSeconds),
+		fraction: at(bitFraction), depth: at(bitDepth), wideNode: at(bitWideNode), widePorts: at(bitWidePorts),
+	}
+}
+
 // Nodes are those of a trace.
 type Nodes struct {
 	b []byte
-	t Trace
+	l layout
 }
 
 // Open returns the nodes of a packet's trace: option is where its option stands in b, stack where so many bytes of nodes do, as
 // Find found them.
 func Open(b []byte, option, stack, bytes uint16) Nodes {
-	t := typeOf(b[option:])
-	return Nodes{b: b[stack:][:bytes], t: Trace{Type: t, NodeLen: nodeLen(t)}}
+	return Nodes{b: b[stack:][:bytes], l: layoutOf(typeOf(b[option:]))}
+}
+
+// Reader opens traces, and remembers the layout of the last one's nodes.
+type Reader struct{ last layout }
+
+// Open is the same as the function Open.
+func (r *Reader) Open(b []byte, option, stack, bytes uint16) Nodes {
+	if t := typeOf(b[option:]); t != r.last.of {
+		r.last = layoutOf(t)
+	}
+	return Nodes{b: b[stack:][:bytes], l: r.last}
+}
+
+// Next takes the next node off, the newest first; nil: there is none.
+func (s *Nodes) Next() (node []byte) {
+	n := int(s.l.len)
+	if s.l.of&bitSnapshot != 0 {
+		n, _ = withSnapshot(s.b, n)
+	}
+	if n == 0 || n > len(s.b) {
+		return nil
+	}
+	node, s.b = s.b[:n], s.b[n:]
+	return node
 }
 
 // Unknown is no value: all ones, as in INT.
@@ -133,72 +180,21 @@ const (
 	UnknownTime = 1<<64 - 1
 )
 
-// Values are those of a node, Unknown where it does not tell.
-type Values struct {
-	Node            uint32 // 24 bits, or the lowest 32 of 56
-	Ingress, Egress uint32
-	Delay           uint32 // in the node, nanoseconds
-	Depth           uint32 // of the egress queue
-	Arrival         uint64 // nanoseconds
-	HopLimit        uint8
-	HasHopLimit     bool
+// word is the value at an offset of a node, Unknown where it is absent.
+func (l *layout) word(node []byte, at int8) uint32 {
+	if at == absent {
+		return Unknown
+	}
+	return binary.BigEndian.Uint32(node[at:])
 }
 
-// Next reads the next node, the newest first, and takes it off; false at the end.
-func (s *Nodes) Next(c Clock, v *Values) bool {
-	n, p := s.t.lenOf(s.b)
-	if p != OK || n == 0 {
-		return false
-	}
-	node := s.b
-	s.b = s.b[n:]
-	*v = Values{Node: Unknown, Ingress: Unknown, Egress: Unknown, Delay: Unknown, Depth: Unknown, Arrival: UnknownTime}
-	seconds, fraction := uint32(Unknown), uint32(Unknown)
+// Private appends what a node says to those alone who know its namespace: data of 4 and of 8 bytes, and the opaque snapshot with its
+// length and schema. Nothing is appended where all of that is unknown.
+func (s *Nodes) Private(node, to []byte) (all []byte) {
+	told := false
+	all = to
 	for bit := uint32(bitHopLimit); bit > bitSnapshot; bit >>= 1 {
-		if s.t.Type&bit == 0 {
-			continue
-		}
-		w := binary.BigEndian.Uint32(node)
-		size := 4
-		switch bit {
-		case bitHopLimit:
-			v.HopLimit, v.HasHopLimit = uint8(w>>24), true
-			v.Node = known(w&0xffffff, 0xffffff)
-		case bitInterfaces:
-			v.Ingress, v.Egress = known(w>>16, 0xffff), known(w&0xffff, 0xffff)
-		case bitSeconds:
-			seconds = w
-		case bitFraction:
-			fraction = w
-		case bitDelay:
-			if w>>31 == 0 { // else it was too long to be told
-				v.Delay = w
-			}
-		case bitDepth:
-			v.Depth = w
-		case bitWideNode, bitWidePorts, bitWideData:
-			size = 8
-			v.wide(bit, w, binary.BigEndian.Uint32(node[4:]))
-		}
-		node = node[size:]
-	}
-	if seconds != Unknown && fraction != Unknown {
-		v.Arrival = c.time(seconds, fraction)
-	}
-	return true
-}
-
-// NextPrivate takes the next node off, the newest first, and appends what it says to those alone who know its namespace: data of
-// 4 and of 8 bytes, and the opaque snapshot with its length and schema. Nothing is appended where all of that is unknown.
-func (s *Nodes) NextPrivate(to []byte) (all []byte, more bool) {
-	n, p := s.t.lenOf(s.b)
-	if p != OK || n == 0 {
-		return to, false
-	}
-	node, told := s.b[:n], false
-	s.b, all = s.b[n:], to
-	for bit := uint32(bitHopLimit); bit > bitSnapshot; bit >>= 1 {
-		if s.t.Type&bit == 0 {
+		if s.l.of&bit == 0 {
 			continue
 		}
 		size := nodeLen(bit)
@@ -209,33 +205,7 @@ func (s *Nodes) NextPrivate(to []byte) (all []byte, more bool) {
 		node = node[size:]
 	}
 	if all = append(all, node...); !told && len(node) <= schemaLen {
-		return to, true
+		return to
 	}
-	return all, true
-}
-
-// wide takes over two words where a shorter field has not told what they tell.
-func (v *Values) wide(bit, high, low uint32) {
-	switch bit {
-	case bitWideNode:
-		v.HopLimit, v.HasHopLimit = uint8(high>>24), true
-		if v.Node == Unknown && high&0xffffff != 0xffffff {
-			v.Node = low
-		}
-	case bitWidePorts:
-		if v.Ingress == Unknown {
-			v.Ingress = high
-		}
-		if v.Egress == Unknown {
-			v.Egress = low
-		}
-	}
-}
-
-// known is a value whose bits are not all ones.
-func known(x, ones uint32) uint32 {
-	if x == ones {
-		return Unknown
-	}
-	return x
+	return all
 }

@@ -1,4 +1,4 @@
-// Values, continued: what they are as a hop of INT, and as a time.
+// What a node says: as a hop of INT, and as a time.
 
 package ioam
 
@@ -66,37 +66,86 @@ func bitmapOf(t uint32) uint16 {
 	return b
 }
 
-// Put writes v as a hop of INT with that bitmap, and returns its length. The node's own time is in the times of departure
-// where it is known; else both times are that of arrival, and a segment has the whole way to the next node's arrival.
-func (v *Values) Put(b []byte, bitmap uint16) int {
-	be := binary.BigEndian
-	to := be.AppendUint32(b[:0], v.Node)
+// Put writes a node as a hop of INT with that bitmap into b, which has room for MaxHopLen, and returns its length. The node's own time
+// is in the times of departure where it is known; else both times are that of arrival, and a segment has the whole way to the next
+// node's arrival.
+func (s *Nodes) Put(b, node []byte, c Clock, bitmap uint16) int {
+	l, be, at := &s.l, binary.BigEndian, 4
+	b = b[:MaxHopLen]
+	be.PutUint32(b, l.nodeOf(node))
 	if bitmap&intInterfaces != 0 {
-		to = be.AppendUint32(to, port(v.Ingress)<<16|port(v.Egress))
+		be.PutUint32(b[at:], l.portsOf(node))
+		at += 4
+	}
+	delay := l.word(node, l.delay)
+	if delay>>31 != 0 { // it was too long to be told
+		delay = Unknown
 	}
 	if bitmap&intLatency != 0 {
-		to = be.AppendUint32(to, v.Delay)
+		be.PutUint32(b[at:], delay)
+		at += 4
 	}
-	if bitmap&intQueue != 0 {
-		to = be.AppendUint32(to, v.queue())
+	if bitmap&intQueue != 0 { // number 0, and an occupancy of 24 bits
+		depth := l.word(node, l.depth)
+		if depth != Unknown {
+			depth = min(depth, 0xfffffe)
+		}
+		be.PutUint32(b[at:], depth)
+		at += 4
 	}
 	if bitmap&intTimes != 0 {
-		egress := v.Arrival
-		if v.Arrival != UnknownTime && v.Delay != Unknown {
-			egress += uint64(v.Delay)
+		arrival := s.Arrival(node, c)
+		egress := arrival
+		if arrival != UnknownTime && delay != Unknown {
+			egress += uint64(delay)
 		}
-		to = be.AppendUint64(be.AppendUint64(to, v.Arrival), egress)
+		be.PutUint64(b[at:], arrival)
+		be.PutUint64(b[at+8:], egress)
+		at += 16
 	}
-	return len(to)
+	return at
 }
 
-// port is a number of 16 bits; all ones are unknown, or more than that.
-func port(x uint32) uint32 { return min(x, 0xffff) }
-
-// queue is the word of INT that has the number of a queue, which is 0, and its occupancy in 24 bits.
-func (v *Values) queue() uint32 {
-	if v.Depth == Unknown {
-		return Unknown
+// nodeOf is the number of a node, 24 bits or the lowest 32 of 56.
+func (l *layout) nodeOf(node []byte) uint32 {
+	const ones = 0xffffff
+	if id := l.word(node, l.node) & ones; id != ones {
+		return id
 	}
-	return min(v.Depth, 0xfffffe)
+	if at := l.wideNode; at != absent && l.word(node, at)&ones != ones {
+		return l.word(node, at+4)
+	}
+	return Unknown
+}
+
+// portsOf is the word of both interfaces, of 16 bits each: all ones are unknown, or more than that.
+func (l *layout) portsOf(node []byte) uint32 {
+	both := l.word(node, l.ports)
+	if at := l.widePorts; at != absent {
+		if both>>16 == 0xffff {
+			both = min(l.word(node, at), 0xffff)<<16 | both&0xffff
+		}
+		if both&0xffff == 0xffff {
+			both = both&^0xffff | min(l.word(node, at+4), 0xffff)
+		}
+	}
+	return both
+}
+
+// HopLimit is what a node sent the packet on with; false: it does not tell.
+func (s *Nodes) HopLimit(node []byte) (hopLimit uint8, told bool) {
+	at := s.l.node
+	if s.l.wideNode != absent {
+		at = s.l.wideNode
+	}
+	return uint8(s.l.word(node, at) >> 24), at != absent
+}
+
+// Arrival is when a node received the packet, in nanoseconds from 1970 on.
+func (s *Nodes) Arrival(node []byte, c Clock) uint64 {
+	seconds, fraction := s.l.word(node, s.l.seconds), s.l.word(node, s.l.fraction)
+	if seconds == Unknown || fraction == Unknown {
+		return UnknownTime
+	}
+	return c.time(seconds, fraction)
 }

@@ -111,10 +111,10 @@ func (t *ioamTry) count(frame []byte, l *packet.Layers, i *inthdr.Info) {
 	if i.Hops == 0 {
 		return
 	}
-	for n, c := range clocks {
-		var v ioam.Values
-		for nodes := ioam.Open(frame, i.Shim, i.Stack, i.StackLen); nodes.Next(c.reader, &v); {
-			if v.Arrival != ioam.UnknownTime {
+	nodes := ioam.Open(frame, i.Shim, i.Stack, i.StackLen)
+	for node := nodes.Next(); node != nil; node = nodes.Next() {
+		for n, c := range clocks {
+			if nodes.Arrival(node, c.reader) != ioam.UnknownTime {
 				t.times[n]++
 			}
 		}
