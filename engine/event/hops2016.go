@@ -19,6 +19,12 @@ func nodeID(hop []byte, format inthdr.Format) uint32 {
 	return binary.LittleEndian.Uint32(hop)
 }
 
+// ones2016 is a value that a node did not tell.
+const ones2016 = 1<<31 - 1
+
+// value2016 is the value at an offset of a hop, without the mark of the stack's bottom.
+func value2016(hop []byte, at int) uint32 { return binary.BigEndian.Uint32(hop[at:]) & ones2016 }
+
 // hops2016 is hops for the June 2016 format, where the two ports of a node are
 // values of their own: bits 1 and 5.
 func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation) (set Set, worst uint32) {
@@ -28,22 +34,28 @@ func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation)
 	}
 	hasPath, watched := tellsPath(f, l), p.Events.Has(HopLatency)
 	h, sum, summed := uint64(o.Info.Hops), uint64(0), true
+	ingress, egress, latency, hopLen := int(l.Interfaces), int(l.EgressTimestamp), int(l.HopLatency), int(o.Info.HopLen)
 	stack := o.Frame[o.Info.Stack:][:o.Info.StackLen]
-	for i := 0; len(stack) >= int(o.Info.HopLen); i++ {
-		hop := stack[:o.Info.HopLen]
-		stack = stack[o.Info.HopLen:]
-		id := inthdr.Value2016(hop, l.NodeID)
-		hasPath = hasPath && id != unknown32
+	for i := 0; len(stack) >= hopLen; i++ {
+		hop := stack[:hopLen]
+		stack = stack[hopLen:]
+		id, x := value2016(hop, 0), uint32(ones2016)
+		hasPath = hasPath && id != ones2016
 		h = d.mix(h, uint64(id))
-		for _, at := range [2]int8{l.Interfaces, l.EgressTimestamp} { // the ingress port, the egress port
-			if at >= 0 {
-				port := inthdr.Value2016(hop, at)
-				hasPath = hasPath && port != unknown32
-				h = d.mix(h, uint64(port))
-			}
+		if ingress >= 0 {
+			port := value2016(hop, ingress)
+			hasPath = hasPath && port != ones2016
+			h = d.mix(h, uint64(port))
 		}
-		x := inthdr.Value2016(hop, l.HopLatency)
-		if x == unknown32 {
+		if egress >= 0 {
+			port := value2016(hop, egress)
+			hasPath = hasPath && port != ones2016
+			h = d.mix(h, uint64(port))
+		}
+		if latency >= 0 {
+			x = value2016(hop, latency)
+		}
+		if x == ones2016 {
 			summed = false
 			continue
 		}
@@ -52,7 +64,7 @@ func (d *Detector) hops2016(now int64, f *flows.Flow, p *Policy, o *Observation)
 		}
 		sum += uint64(x)
 		worst = max(worst, x)
-		if node := bits.ReverseBytes32(id); id != unknown32 && watched && !isSettled(f, i, node, x, p.Thresholds.Latency.Absolute) {
+		if node := bits.ReverseBytes32(id); id != ones2016 && watched && !isSettled(f, i, node, x, p.Thresholds.Latency.Absolute) {
 			set |= d.latency(now, f, node, x, &p.Thresholds, o)
 		}
 	}
