@@ -14,6 +14,7 @@ import (
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/packet"
+	"intsink/internal/checksum"
 )
 
 // anyIFA is IFA as it may come: mostly live, of 32 bytes.
@@ -131,6 +132,29 @@ func TestIFAValuesThatCannotBe(t *testing.T) {
 	}
 	if b.OddValues().Others() != 0 || b.Snapshot().Links[0].INT[inthdr.IFA] != 25 {
 		t.Errorf("%+v", b.OddValues())
+	}
+}
+
+// TestIFAMarkedValuesThatCannotBe: packets that a queue has marked are looked at once more where one is drawn for the sample, and what
+// cannot be counts once all the same.
+func TestIFAMarkedValuesThatCannotBe(t *testing.T) {
+	b := newIFABed(t, false)
+	marked := plain(1)
+	marked[15] |= 3 // CE
+	marked[24], marked[25] = 0, 0
+	binary.BigEndian.PutUint16(marked[24:], ^checksum.Sum(marked[14:34]))
+	odd := withIFA(t, marked, func(_ *intgen.IFA, hops []intgen.Hop) { hops[1].LatencyNs = 1_000_000_730 })
+	const n = 200
+	for range n {
+		b.send(odd)
+	}
+	for node, counted := range b.OddValues().All {
+		if node != 2 || counted != n {
+			t.Errorf("node %d is counted with %d values that cannot be, of %d", node, counted, n)
+		}
+	}
+	if c := b.Snapshot().Links[0]; c.Marked != n || c.INT[inthdr.IFA] != n {
+		t.Errorf("%d packets are marked, %d with IFA", c.Marked, c.INT[inthdr.IFA])
 	}
 }
 

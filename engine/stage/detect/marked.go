@@ -57,7 +57,7 @@ func (s *Stage) countMarked(b *burst.Burst, which uint64) {
 			continue
 		}
 		if n := s.marked.draw(uint64(b.Now) ^ b.Fast.Hashes[j]); n != 0 {
-			s.observe(b, b.Vec[i].Bytes(), info)
+			s.observeAgain(b, b.Vec[i].Bytes(), info)
 			s.detector.CountMarked(b.Now, s.observation, n)
 		}
 	}
