@@ -67,7 +67,7 @@ func (sh *shape) encapsulate() error {
 		if f == nil {
 			return fmt.Errorf("traffic: no encapsulation %q", sh.headers.Encap)
 		}
-		sh.source.Marking = f.marking
+		sh.source.Marking, sh.source.Formats, sh.source.OuterSrc, sh.source.OuterDst = f.source.Marking, f.source.Formats, f.source.OuterSrc, f.source.OuterDst
 	}
 	return nil
 }

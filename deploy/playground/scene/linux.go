@@ -21,8 +21,7 @@ func (f *flow) onLinux() {
 
 // toLinux is a packet of f that no router has written into yet, with its number.
 func (f *flow) toLinux(size int) ([]byte, error) {
-	s := intgen.Source{Marking: intgen.ByIOAM, Formats: intgen.Formats{IOAM: intgen.IOAM{Free: room, Edge: true, Number: f.sent}}}
-	return s.Insert(f.Frame(size, f.sent), nil)
+	return intgen.ToLinux(room, f.sent).Insert(f.Frame(size, f.sent), nil)
 }
 
 // OnLinux has routers be the network: the packets of n are theirs to forward, and do makes of them what a word says.

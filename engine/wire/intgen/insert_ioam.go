@@ -3,6 +3,7 @@
 package intgen
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 )
@@ -34,6 +35,12 @@ const (
 	ioamUnit     = 8
 	ioamSnapshot = 1 << 1
 )
+
+// ToLinux returns a source of packets for routers of Linux: so many words are free for what they write, and the packet has that number
+// of its flow.
+func ToLinux(free int, number uint32) *Source {
+	return &Source{Marking: ByIOAM, Formats: Formats{IOAM: IOAM{Free: free, Edge: true, Number: number}}}
+}
 
 // insert returns frame with IOAM.
 func (x *IOAM) insert(frame []byte, hops []Hop) ([]byte, error) {
@@ -159,6 +166,9 @@ func insertOption(frame []byte, kind uint8, option []byte, front bool) ([]byte, 
 	next, options := frame[named], []byte(nil)
 	if size > 0 {
 		next, options = frame[at], withoutPadding(frame[at+2:at+size])
+		if len(options) == 0 || !bytes.Equal(padTo(append(make([]byte, 2), options...), ioamUnit, 0)[2:], frame[at+2:at+size]) {
+			return nil, ErrPadding
+		}
 	}
 	header := []byte{next, 0}
 	if !front {

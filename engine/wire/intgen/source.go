@@ -84,11 +84,12 @@ type Source struct {
 
 // Errors of Insert; the packet stays unchanged.
 var (
-	ErrNotIP  = errors.New("intgen: not an IPv4 or IPv6 packet with a header this source knows")
-	ErrProto  = errors.New("intgen: the packet has no header that this marking needs")
-	ErrLength = errors.New("intgen: the packet or its INT would be too long")
-	ErrChain  = errors.New("intgen: this marking or type cannot chain INT headers")
-	ErrFormat = errors.New("intgen: the format lacks this marking, type or field")
+	ErrNotIP   = errors.New("intgen: not an IPv4 or IPv6 packet with a header this source knows")
+	ErrProto   = errors.New("intgen: the packet has no header that this marking needs")
+	ErrLength  = errors.New("intgen: the packet or its INT would be too long")
+	ErrChain   = errors.New("intgen: this marking or type cannot chain INT headers")
+	ErrPadding = errors.New("intgen: the options are padded in a way that a sink does not restore")
+	ErrFormat  = errors.New("intgen: the format lacks this marking, type or field")
 )
 
 // Well-known numbers, where the source has none of its own.

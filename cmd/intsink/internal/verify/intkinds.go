@@ -22,6 +22,8 @@ type kind struct {
 	outside      *intgen.Tunnel // the packet with its INT is put into this tunnel last
 	chains       bool           // a Destination header may follow the MD header
 	maxHops      int            // most hops that fit; 0: any number
+
+	reads func(*conf.INT) bool // whether a sink with that block reads telemetry that is not INT; nil: it is INT
 }
 
 const probeMarker = 0x0102030405060708
@@ -66,11 +68,14 @@ func kinds(r *rand.Rand) (all []kind) {
 			all = append(all, inside)
 		}
 	}
-	return all
+	return append(all, foreignKinds...)
 }
 
 // readBy reports whether a sink with this block int reads the kind: whatever port or value marks it there.
 func (k *kind) readBy(c *conf.INT) bool {
+	if k.reads != nil {
+		return k.reads(c)
+	}
 	if !slices.Contains(c.Versions, k.version) {
 		return false
 	}
@@ -133,6 +138,9 @@ func (k *kind) variants() (all []variant) {
 		if k.maxHops == 0 || hops <= k.maxHops {
 			all = append(all, variant{"md", hops, intgen.DefaultBitmap})
 		}
+	}
+	if k.reads != nil {
+		return all
 	}
 	if k.format != "2.1" {
 		return append(all, variant{"destination", 0, 0})
@@ -199,6 +207,8 @@ func whyNot(err error) string {
 		return "the packet has no header that this kind of INT goes into"
 	case errors.Is(err, intgen.ErrLength):
 		return "it would be too long with its INT"
+	case errors.Is(err, intgen.ErrPadding):
+		return "its options are padded otherwise than as little as can be, which no sink restores"
 	case errors.Is(err, intgen.ErrNotIP):
 		return "its headers are cut, or of kinds that the source of INT does not know"
 	case errors.Is(err, intgen.ErrChain), errors.Is(err, intgen.ErrFormat):
