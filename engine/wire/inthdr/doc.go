@@ -29,4 +29,22 @@
 //	hop.go                     the values of one hop, and which of them are unknown
 //	domain.go                  lengths of a domain's metadata, its sequence numbers and device ids
 //	info.go, reason.go         the result, and which packets are common; what is wrong with INT
+//
+// To add a format of telemetry that is not INT, a folder engine/wire/NAME and files of its name beside these lists, each of which
+// gets a line or a branch:
+//
+//  1. engine/wire/NAME finds the format in a packet and reads it, and knows nothing of this package. NAME.go here makes an Info and
+//     hops of INT of it, with its reasons and texts; engine/wire/inthdr/formats.go has its numbers and properties.
+//  2. engine/wire/strip/strip.go: what takes it out of a packet.
+//  3. engine/wire/intgen/formats.go: what puts it into one. RandomNAME beside it draws packets for the tests of 1 and 2.
+//  4. conf/formats.go: its block in int; cmd/internal/sinkconf/formats.go: what the parser gets of that.
+//  5. exporters/record/formats.go: what is taken where nothing is configured, and what a record has of it beyond the hops of INT.
+//  6. cmd/intsink/internal/gen/formats.go, cmd/intsink/internal/simulate/formats.go and cmd/intsink/internal/verify/formats.go: the
+//     traffic of gen, what plan and replay find in a capture, the kinds of verify.
+//  7. bench/internal/traffic/formats.go: a row in each benchmark.
+//  8. The block in conf/examples/reference.hcl and docs/configuration.md, a line in CHANGELOG.md; `make schema` writes its type into
+//     docs/records.md.
+//
+// Counters of its own are a file of its name in engine/burst. All packets with it are parsed: a template in engine/fast is no part of
+// this list.
 package inthdr
