@@ -56,6 +56,7 @@ var catalog = []scene{
 // shared has the scenes about queues, interfaces and links that several flows share.
 var shared = []scene{
 	{"congestion", 0, false, congestion},
+	{"congestion_numbered", 0, false, congestionNumbered},
 	{"congestion_quota", 0, false, congestionQuota},
 	{"congestion_timeout", 0, false, congestionTimeout},
 	{"congestion_first", 0, false, congestionFirst},

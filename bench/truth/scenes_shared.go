@@ -50,6 +50,25 @@ func evidence(n int) func(*Packet) {
 	}
 }
 
+// congestionNumbered is an episode of a queue whose flows number their packets, most of them below the threshold: none is lost, then
+// some of each flow.
+func congestionNumbered(p *player) {
+	flows, hops := p.crowd(WatchDC, 3)
+	next := map[*Flow]uint32{}
+	numbered := func(k *Packet) {
+		n := next[k.Flow]
+		k.Sequence, next[k.Flow] = &n, n+1
+	}
+	p.any(9, ms, 20*ms, flows, hops, numbered)
+	p.any(1, ms, 20*ms, flows, occupied(hops, 8000), func(k *Packet) { numbered(k); congested(k) })
+	p.any(60, ms, 20*ms, flows, occupied(hops, 7999), numbered)
+	for i, f := range flows {
+		next[f] += 3
+		p.any(1, ms, 20*ms, flows[i:i+1], occupied(hops, 7999), func(k *Packet) { numbered(k); k.plan(Loss) })
+	}
+	p.any(60, ms, 20*ms, flows, occupied(hops, 7999), numbered)
+}
+
 // congestion begins, wavers around the threshold and ends, seen by four flows.
 func congestion(p *player) {
 	flows, hops := p.crowd(WatchDC, 4)

@@ -52,6 +52,7 @@ func TestTruth(t *testing.T) {
 		{"malformed packets dropped", strict, nil},
 		{"nothing that flows share", strict, []string{LinkLatency, Congestion, TxUtilization}},
 		{"no links", strict, []string{LinkLatency, EndToEnd}},
+		{"queues alone", strict, []string{LinkLatency, TxUtilization}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			if n, err := strconv.ParseUint(os.Getenv("TRUTH_SEED"), 10, 64); err == nil {
