@@ -35,6 +35,7 @@ const (
 	unit        = 8    // of extension headers
 	optionLen   = 2    // type and length
 	nameLen     = 6    // of an option as far as its namespace
+	leastLen    = 8    // of any option of IOAM: other protocols have shorter ones of the same type
 	headerLen   = 8    // of a trace, from the namespace on
 	traceAt     = 4    // where it stands in an option
 	edgeAt      = 8    // where the values of edge to edge stand in an option
@@ -190,7 +191,7 @@ func (s *search) options(at, end int) {
 		if kind == jumbo {
 			s.refused = Options
 		}
-		if s.takes(s.b[x : x+n]) {
+		if n >= leastLen && s.takes(s.b[x:x+n]) {
 			s.take(x, n)
 		}
 		s.number++
