@@ -6,9 +6,9 @@ package appliance
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
-	"slices"
 	"time"
 
 	"intsink/cmd/internal/degraded"
@@ -19,19 +19,14 @@ import (
 	"intsink/cmd/intsink/internal/collectors"
 	"intsink/cmd/intsink/internal/confighistory"
 	"intsink/cmd/intsink/internal/control"
-	"intsink/cmd/intsink/internal/events"
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/inforce"
-	"intsink/cmd/intsink/internal/observe"
 	"intsink/cmd/intsink/internal/part"
 	"intsink/cmd/intsink/internal/ports"
 	"intsink/cmd/intsink/internal/upgrade"
-	"intsink/cmd/intsink/internal/vitals"
-	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/dpdk/mempool"
-	"intsink/engine"
 )
 
 // parts are what a sink is made of, in the order in which they start: each may use those before it.
@@ -46,17 +41,14 @@ func (a *Appliance) parts() []start {
 		a.openPorts,
 		a.startCollectors, // stops: they send what they were handed
 		a.makeWorkers,
-		a.startFeatures,
-		a.makeModes,
+		a.startEarly,
 		a.startPolling, // stops: reports that are open are handed to the exporters
 		a.keepWhilePolling,
-		a.startServing, // what is served may take a while to read: packets pass meanwhile
+		a.startLate,
 		a.startGauges,
 		a.startNames,
 		a.startSlots,
-		a.startModes,
-		a.startProblems,
-		a.startNotifying, // stops: systemd knows that the sink stops
+		a.runAll,
 		a.startTrial,
 	)
 }
@@ -66,53 +58,45 @@ type start func(*conf.Config) (stop func(), err error)
 
 // Appliance is everything that runs between startAppliance and stop.
 type Appliance struct {
-	version   string
-	force     *inforce.Sink
-	clock     func() int64
-	wallClock *eal.WallClock
+	env   *part.Env // of the parts that stand by themselves
+	force *inforce.Sink
+	modes *failopen.Server
 
+	wallClock   *eal.WallClock
+	hugepages   bool // DPDK uses them
 	pool        *mempool.Mempool
 	reportPools []*mempool.Mempool // per worker
 	ports       *ports.Ports
 	collectors  *collectors.Collectors
-	workers     []*engine.Worker
-	stopKeeping func() bool // ends the writing of what workers learned, as keepLearned says
-
-	control  *control.Server
-	features []part.Part
-	modes    *failopen.Server
-	live     *events.Live
-	problems *problem.List
-	hooks    *webhook.Hooks
-	vitals   *vitals.Server
-	watch    func(done <-chan struct{}) // looks each second at what is wrong
-	servers  *observe.Servers
-	degraded *degraded.Parts
-	service  service
-
-	begin      failopen.Asked                 // the mode that the sink begins in
-	hugepages  bool                           // DPDK uses them
-	beginAgain func() (failopen.Asked, error) // begin, as it is when another program hands over
-	bypass     bypass
-	state      *stateFolder
+	stopKeeping func() bool // ends the writing of what workers learned, as learned.Keep says
+	service     service
+	state       *stateFolder
 
 	stops  []func() // of the parts that have started
 	leaked error    // mbufs that are missing
 }
 
 // newAppliance makes an appliance that start starts. Reloads read path again, whose SHA-256 was sum when c was
-// read. The workers begin in the mode of begin. turn is that of a program that took the place of another.
-func newAppliance(c *conf.Config, path, sum, version string, begin failopen.Asked, turn *upgrade.Turn) *Appliance {
-	a := &Appliance{version: version, force: inforce.New(c, path, begin.Mode), degraded: degraded.New(time.Now, slog.Default), service: service{to: notify.New(os.Getenv)}, clock: eal.Nanotime, begin: begin}
-	a.control = &control.Server{Sink: a.force, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
-	a.hooks = webhook.New(a.sink, a.degraded, slog.Default)
-	a.problems = problem.New(slog.Default, a.tellProblem)
-	f := a.force
-	f.Version, f.State, f.Problems, f.Degraded, f.Turn, f.RoomForTwo, f.Tell = version, a.control.State, a.problems, a.degraded, turn, a.roomForTwo, a.service.tellReload
+// read. The workers begin in the mode that asks returns. turn is that of a program that took the place of another.
+func newAppliance(c *conf.Config, path, sum, version string, asks func() (failopen.Asked, error), turn *upgrade.Turn) (*Appliance, error) {
+	f := inforce.New(c, path)
+	e := &part.Env{Version: version, Config: f.Config, Clock: eal.Nanotime, Degraded: degraded.New(time.Now, slog.Default), Announce: func(string, any) {}}
+	e.Control = &control.Server{Sink: f, State: control.NewState(path, sum, time.Now()), Writes: control.NewWrites(slog.Default)}
+	e.Problems = problem.New(slog.Default, func(event string, p *problem.Problem) {
+		for _, x := range part.All[part.Heeds](e) {
+			x.Heed(problem.Change{Event: event, Problem: p})
+		}
+	})
+	modes, err := failopen.New(f.Config, asks, f.EnterMode, hook.Run)
+	if err != nil {
+		return nil, fmt.Errorf("--mode: %w", err)
+	}
+	f.Begin(modes.Mode())
+	a := &Appliance{env: e, force: f, modes: modes, service: service{to: notify.New(os.Getenv), handsOver: func() bool { return f.Successor() != nil }}}
+	f.Version, f.State, f.Problems, f.Degraded, f.Turn, f.RoomForTwo, f.Tell, f.Parts = version, e.Control.State, e.Problems, e.Degraded, turn, a.roomForTwo, a.service.tellReload, e
 	f.History = confighistory.Open(statefile.Dir(os.Getenv), slog.Default)
 	f.RememberStart()
-	a.bypass.watch(f.Config, func(after time.Duration) string { return failopen.Stuck(a.workers, a.clock(), after) }, hook.Run)
-	return a
+	return a, nil
 }
 
 // start starts all parts. Where one fails, or ctx ends meanwhile, it stops what there is.
@@ -158,7 +142,7 @@ var lockPatience = 4 * time.Second
 // nobody changes the appliance any more, it stops the parts.
 func (a *Appliance) stop() error {
 	a.force.Stop()
-	a.bypass.turn()
+	a.modes.Leave()
 	hangs := func(what string) error { return errors.New(what + " hangs: reports that had not left are lost") }
 	if !a.force.Settle(lockPatience) {
 		return hangs("a reload")
@@ -166,9 +150,7 @@ func (a *Appliance) stop() error {
 	if a.ports != nil && !a.ports.Settle(lockPatience) {
 		return hangs("the opening of a port")
 	}
-	for _, stop := range slices.Backward(a.stops) {
-		stop()
-	}
+	stopAll(a.stops)
 	return a.leaked
 }
 

@@ -21,18 +21,18 @@ import (
 // its thread.
 func (a *Appliance) startPolling(c *conf.Config) (stop func(), err error) {
 	claimCPUs(c.DPDK.Lcores)
-	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), len(a.workers)+othersAtOnce))
+	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), len(a.env.Workers)+othersAtOnce))
 	started := make(chan error)
 	var polling sync.WaitGroup
-	for i, w := range a.workers {
+	for i, w := range a.env.Workers {
 		polling.Go(func() { poll(w, c.DPDK.Lcores[i], c.DPDK.IdleSleep, started) })
 	}
 	var errs []error
-	for range a.workers {
+	for range a.env.Workers {
 		errs = append(errs, <-started)
 	}
 	return func() {
-		for _, w := range a.workers {
+		for _, w := range a.env.Workers {
 			w.Stop()
 		}
 		polling.Wait()

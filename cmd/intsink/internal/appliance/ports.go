@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"intsink/cmd/intsink/internal/collectors"
-	"intsink/cmd/intsink/internal/part"
 	"intsink/cmd/intsink/internal/ports"
 	"intsink/conf"
 	"intsink/exporters/port"
@@ -14,14 +13,14 @@ import (
 
 // openPorts opens every port of the configuration.
 func (a *Appliance) openPorts(c *conf.Config) (stop func(), err error) {
-	a.ports = &ports.Ports{Pool: a.pool, Degraded: a.degraded}
+	a.ports = &ports.Ports{Pool: a.pool, Degraded: a.env.Degraded}
 	return func() { a.giveTurn(c); a.ports.Close() }, a.ports.Open(c)
 }
 
 // startCollectors makes an exporter for each collector.
 func (a *Appliance) startCollectors(c *conf.Config) (stop func(), err error) {
-	a.collectors = &collectors.Collectors{Config: a.force.Config, Clock: a.clock, Degraded: a.degraded, Ports: a.ports, Pool: a.pool, ReportPools: a.reportPools}
-	a.force.Reports, a.force.Parts = a.collectors, []part.Reloads{a.hooks, a.collectors}
+	a.collectors = &collectors.Collectors{Config: a.force.Config, Clock: a.env.Clock, Degraded: a.env.Degraded, Ports: a.ports, Pool: a.pool, ReportPools: a.reportPools}
+	a.force.Reports = a.collectors
 	return a.collectors.Start(c)
 }
 
@@ -44,7 +43,7 @@ func (a *Appliance) startNames(*conf.Config) (stop func(), err error) {
 // startSlots lets devices come and go.
 func (a *Appliance) startSlots(*conf.Config) (stop func(), err error) {
 	return a.ports.Tend(ports.Sink{
-		Config: a.force.Config, Clock: a.clock, Workers: a.workers, Stopping: a.force.Stopping,
+		Config: a.force.Config, Clock: a.env.Clock, Workers: a.env.Workers, Stopping: a.force.Stopping,
 		Readdress: func(name string, mac port.MAC) { a.collectors.Readdress(name, mac, a.force.Change) },
 	}), nil
 }

@@ -54,16 +54,14 @@ func run(path, version, mode string, strict bool) error {
 	if err != nil {
 		return notStarted(err)
 	}
-	beginning := func() (failopen.Asked, error) { return failopen.Begin(mode, statefile.Dir(os.Getenv), time.Now()) }
+	asks := func() (failopen.Asked, error) { return failopen.Begin(mode, statefile.Dir(os.Getenv), time.Now()) }
 	state := claimState(turn)
-	begin, err := beginning()
+	new, err := newAppliance(c, path, diags.SHA256, version, asks, turn)
 	if err != nil {
-		return notStarted(fmt.Errorf("--mode: %w", err))
+		return notStarted(err)
 	}
-	new := newAppliance(c, path, diags.SHA256, version, begin, turn)
-	new.state = state.tell(new.degraded)
-	new.beginAgain = beginning
-	defer new.bypass.turn() // also after a start that failed, and where a second signal ends a stop
+	new.state = state.tell(new.env.Degraded)
+	defer new.modes.Leave() // also after a start that failed, and where a second signal ends a stop
 	a, err := startOrStop(signals, func(ctx context.Context) (*Appliance, error) {
 		a, err := new.start(ctx)
 		if err == nil && strict {
@@ -131,7 +129,7 @@ func notStarted(err error) error {
 // orNothing is the appliance where nothing is degraded, else it is stopped, and the error says what is.
 func (a *Appliance) orNothing() (*Appliance, error) {
 	a.collectors.LookUp(a.force.Change)
-	if err := a.degraded.Err(); err != nil {
+	if err := a.env.Degraded.Err(); err != nil {
 		return nil, errors.Join(fmt.Errorf("with --strict: %w", err), a.stop())
 	}
 	return a, nil

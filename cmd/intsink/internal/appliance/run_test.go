@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"intsink/cmd/intsink/internal/failopen"
-	"intsink/cmd/intsink/internal/inforce"
 	"intsink/conf"
 )
 
@@ -34,7 +32,7 @@ func TestPartsStopInReverse(t *testing.T) {
 				return stop, nil
 			}
 		}
-		a := &Appliance{force: inforce.New(&conf.Config{}, "", failopen.Full)}
+		a := newStopped(t, &conf.Config{}, nil)
 		nothing := func(*conf.Config) (func(), error) { return nil, nil }
 		err := a.startParts(ctx, []start{p("a"), p("b"), nothing, p("c")})
 		if stopped := a.stop(); stopped != nil || (err == nil) != (fails == "") {

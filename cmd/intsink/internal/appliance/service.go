@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"intsink/cmd/internal/notify"
-	"intsink/conf"
+	"intsink/cmd/intsink/internal/part"
 )
 
 // serviceEvery is how often it is looked what to tell systemd.
@@ -20,32 +20,60 @@ const serviceEvery = 100 * time.Millisecond
 // (spanning tree); a cable that is not there is no reason to start again and again.
 const linkPatience = 45 * time.Second
 
-// service is what systemd has been told.
-type service struct {
-	to       *notify.Notifier
-	since    time.Time
-	ready    atomic.Bool // READY=1 was sent
-	status   string
-	barked   time.Time // when the watchdog was last told that all is well
-	isReady  func() error
-	isPolled func() error  // nil while every worker polls
-	state    func() string // what else is to be told while all is well
+// health is the part that knows whether the sink does what it is for.
+type health interface {
+	Ready() error
+	Healthy() error // nil while every worker polls
 }
 
-// startNotifying tells systemd until a stops.
-func (a *Appliance) startNotifying(*conf.Config) (stop func(), err error) {
-	s := &a.service
+// service is what systemd has been told.
+type service struct {
+	to        *notify.Notifier
+	handsOver func() bool // to another program, with which the service goes on
+	health    health
+	says      []part.Says
+	since     time.Time
+	ready     atomic.Bool // READY=1 was sent
+	status    string
+	barked    time.Time // when the watchdog was last told that all is well
+}
+
+// Start implements part.Part.
+func (s *service) Start(e *part.Env) (stop func(), err error) {
+	s.health, s.says = part.Find[health](e), part.All[part.Says](e)
+	return nil, nil
+}
+
+// Run implements part.Runs: it tells systemd until done is closed, and then that the sink stops.
+func (s *service) Run(done <-chan struct{}) {
 	if !s.to.Enabled() {
-		return nil, nil
+		return
 	}
-	s.since, s.isReady, s.isPolled, s.state = time.Now(), a.vitals.Ready, a.vitals.Healthy, a.stateLine
-	stopLooking := repeat(serviceEvery, s.look)
-	return func() {
-		stopLooking()
-		if a.force.Successor() == nil { // else the service goes on
-			s.to.Send(notify.Stopping("sending what is open"))
+	s.since = time.Now()
+	tick := time.NewTicker(serviceEvery)
+	defer tick.Stop()
+	for {
+		s.look(time.Now())
+		select {
+		case <-done:
+			if !s.handsOver() {
+				s.to.Send(notify.Stopping("sending what is open"))
+			}
+			return
+		case <-tick.C:
 		}
-	}, nil
+	}
+}
+
+// state says for systemctl status what the sink does, while all is well.
+func (s *service) state() string {
+	line := "forwarding"
+	for _, p := range s.says {
+		if text := p.Says(); text != "" {
+			line += ", " + text
+		}
+	}
+	return line
 }
 
 // look tells what is new: READY=1 once the links are up, or have been waited for; what
@@ -53,7 +81,7 @@ func (a *Appliance) startNotifying(*conf.Config) (stop func(), err error) {
 func (s *service) look(now time.Time) {
 	var lines []string
 	status := s.state()
-	err := s.isReady()
+	err := s.health.Ready()
 	if err != nil {
 		status = err.Error()
 	}
@@ -67,7 +95,7 @@ func (s *service) look(now time.Time) {
 	if status != s.status {
 		lines = append(lines, notify.Status(status))
 	}
-	if w := s.to.Watchdog(); w > 0 && now.Sub(s.barked) >= w/4 && s.isPolled() == nil {
+	if w := s.to.Watchdog(); w > 0 && now.Sub(s.barked) >= w/4 && s.health.Healthy() == nil {
 		barked = now
 		lines = append(lines, "WATCHDOG=1")
 	}

@@ -42,14 +42,20 @@ func manager(t *testing.T) (heard func() string, environment func(string) string
 	}
 }
 
+// condition is that of a sink.
+type condition struct{ ready, polled error }
+
+func (c *condition) Ready() error   { return c.ready }
+func (c *condition) Healthy() error { return c.polled }
+
 // TestService: ready once the links are up, or after a while without; the watchdog is told only
 // while the workers poll.
 func TestService(t *testing.T) {
 	heard, environment := manager(t)
 	start := time.Unix(1000, 0)
 	down, stuck := errors.New(`port "network": link is down: no carrier`), errors.New("worker w0 has not polled for 3s")
-	var ready, polled error
-	s := &service{to: notify.New(environment), since: start, isReady: func() error { return ready }, isPolled: func() error { return polled }, state: func() string { return "forwarding" }}
+	var is condition
+	s := &service{to: notify.New(environment), since: start, health: &is}
 	for _, c := range []struct {
 		at            time.Duration
 		ready, polled error
@@ -65,13 +71,13 @@ func TestService(t *testing.T) {
 		{60 * time.Second, stuck, stuck, ""},
 		{61 * time.Second, nil, nil, "STATUS=forwarding|WATCHDOG=1"},
 	} {
-		ready, polled = c.ready, c.polled
+		is = condition{c.ready, c.polled}
 		s.look(start.Add(c.at))
 		if got := heard(); got != c.want {
 			t.Errorf("at %v: %q, want %q", c.at, got, c.want)
 		}
 	}
-	s = &service{to: notify.New(environment), since: start, isReady: func() error { return nil }, isPolled: func() error { return nil }, state: func() string { return "forwarding" }}
+	s = &service{to: notify.New(environment), since: start, health: &condition{}}
 	s.look(start)
 	if got := heard(); got != "READY=1|STATUS=forwarding|WATCHDOG=1" {
 		t.Errorf("with links from the start: %q", got)

@@ -29,6 +29,7 @@ func (a *Appliance) startDPDK(c *conf.Config) (stop func(), err error) {
 	}
 	a.hugepages = !slices.Contains(args, "--no-huge")
 	a.wallClock = eal.NewWallClock(nil)
+	a.env.WallClock = a.wallClock.Offset
 	return eal.Cleanup, keepOff(c.DPDK.Lcores)
 }
 

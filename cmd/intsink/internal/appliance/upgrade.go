@@ -26,13 +26,13 @@ func (a *Appliance) awaitTurn(*conf.Config) (stop func(), err error) {
 	if a.force.Turn == nil {
 		return nil, nil
 	}
-	if err := a.force.Turn.Wait(a.version); err != nil {
+	if err := a.force.Turn.Wait(a.env.Version); err != nil {
 		return nil, err
 	}
 	a.state.claim()
-	a.state.tell(a.degraded)
-	a.begin, err = a.beginAgain()
-	a.force.Begin(a.begin.Mode)
+	a.state.tell(a.env.Degraded)
+	mode, err := a.modes.BeginAgain()
+	a.force.Begin(mode)
 	return nil, err
 }
 

@@ -10,11 +10,15 @@ import (
 	"sync"
 	"time"
 
+	"intsink/cmd/internal/statefile"
+	"intsink/cmd/intsink/internal/learned"
 	"intsink/cmd/intsink/internal/rules"
 	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/engine"
 	"intsink/engine/burst"
+	"intsink/engine/series"
+	"intsink/engine/usual"
 )
 
 // makeWorkers builds one worker per lcore, and what all of them share.
@@ -25,24 +29,24 @@ func (a *Appliance) makeWorkers(c *conf.Config) (stop func(), err error) {
 	}
 	common := a.force.Rules(c)
 	shared := engine.NewShared(len(c.Links)+len(c.Taps), randomSeed())
-	number := instance(os.Getenv, slog.Default())
-	ran, last := keepLearned(os.Getenv, number, learnedUsual(shared.Usual()), learnedHistory(shared.Series()))
+	a.env.State, a.env.Instance = statefile.Dir(os.Getenv), instance(os.Getenv, slog.Default())
+	ran, last := learned.Keep(a.env.State, a.env.Instance, ofUsual(shared.Usual()), ofHistory(shared.Series()))
 	a.stopKeeping = sync.OnceValue(last)
 	if isWarm(ran, time.Now()) {
-		shared.Warm(a.clock())
+		shared.Warm(a.env.Clock())
 	}
 	for w := range c.DPDK.Lcores {
 		config := a.workerConfig(c, w, shared)
-		config.Instance = number
+		config.Instance = a.env.Instance
 		config.Outlets, config.LoopClock, config.Rules = a.collectors.Outlets(w), loopClock, common
-		a.workers = append(a.workers, engine.NewWorker(config))
+		a.env.Workers = append(a.env.Workers, engine.NewWorker(config))
 	}
-	a.force.Workers = a.workers
-	for _, w := range a.workers {
+	a.force.Workers = a.env.Workers
+	for _, w := range a.env.Workers {
 		w.PassAll(a.force.PassesAll())
 	}
 	return func() {
-		for _, w := range a.workers {
+		for _, w := range a.env.Workers {
 			w.Release()
 		}
 		if a.stopKeeping() {
@@ -50,6 +54,29 @@ func (a *Appliance) makeWorkers(c *conf.Config) (stop func(), err error) {
 		}
 	}, nil
 }
+
+// ofUsual and ofHistory are what is kept of what workers learn.
+func ofUsual(u *usual.Usual) learned.File {
+	return learned.File{
+		Name: "usual", Version: 3, What: "what is usual in the network", Every: 5 * time.Minute, Oldest: 7 * 24 * time.Hour,
+		Encode: func(int64) []byte { return u.Encode() }, Decode: u.Decode,
+	}
+}
+
+func ofHistory(p *series.Places) learned.File {
+	return learned.File{
+		Name: "history", Version: 1, What: "the history of queues, hops, segments and paths", Every: time.Minute, Oldest: series.Minutes * time.Minute,
+		Encode: func(int64) []byte { return p.Encode() }, Decode: p.Decode,
+	}
+}
+
+// warmWithin is for how long a sink may have written nothing, and still have run a moment ago: it writes each minute, and a
+// service that is started again, or a machine, takes its time.
+const warmWithin = 3 * time.Minute
+
+// isWarm reports whether a sink that last wrote at ran, and starts now, ran a moment ago. A clock that a reboot has put back
+// to when it was last saved is a little behind.
+func isWarm(ran, now time.Time) bool { return now.Sub(ran).Abs() < warmWithin }
 
 // keepWhilePolling has what workers learned written a last time while packets still pass: a disk takes its time.
 func (a *Appliance) keepWhilePolling(*conf.Config) (stop func(), err error) {
@@ -71,7 +98,7 @@ func (a *Appliance) workerConfig(c *conf.Config, w int, shared *engine.Shared) e
 		Flows:      rules.Flows(c, seed),
 		Seed:       seed,
 		Recorder:   int(c.Recorder.Memory),
-		Clock:      a.clock,
+		Clock:      a.env.Clock,
 		WallClock:  a.wallClock.Offset,
 	}
 }

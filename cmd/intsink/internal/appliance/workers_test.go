@@ -2,8 +2,10 @@ package appliance
 
 import (
 	"testing"
+	"time"
 
 	"intsink/cmd/intsink/internal/collectors"
+	"intsink/cmd/intsink/internal/part"
 	"intsink/conf"
 	"intsink/dpdk/eal"
 	"intsink/dpdk/mempool"
@@ -16,7 +18,7 @@ func TestWorkersShare(t *testing.T) {
 	const step = 3600_000_000_000
 	a := &Appliance{
 		wallClock: eal.NewWallClock(func() (wall, own int64) { return step + 5, 5 }), reportPools: make([]*mempool.Mempool, 2),
-		clock: func() int64 { return 5 }, collectors: &collectors.Collectors{},
+		env: &part.Env{Clock: func() int64 { return 5 }}, collectors: &collectors.Collectors{},
 	}
 	shared := engine.NewShared(0, 1)
 	defer shared.Close()
@@ -31,5 +33,17 @@ func TestWorkersShare(t *testing.T) {
 	}
 	if len(seeds) != 2 {
 		t.Error("two workers have one seed")
+	}
+}
+
+// TestWarm: a sink ran a moment ago by a clock that is a little behind, too.
+func TestWarm(t *testing.T) {
+	now := time.Now()
+	for ran, want := range map[time.Time]bool{
+		now: true, now.Add(-2 * time.Minute): true, now.Add(100 * time.Second): true, now.Add(-4 * time.Minute): false, now.Add(time.Hour): false, {}: false,
+	} {
+		if isWarm(ran, now) != want {
+			t.Errorf("ran %s before: not %v", now.Sub(ran), want)
+		}
 	}
 }

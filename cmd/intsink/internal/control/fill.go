@@ -3,6 +3,8 @@
 package control
 
 import (
+	"time"
+
 	"intsink/cmd/intsink/internal/status"
 	"intsink/engine/metric"
 )
@@ -23,6 +25,14 @@ func (s *Server) Fill(j *status.Status) {
 	for _, w := range s.Writes.Last() {
 		j.Writes = append(j.Writes, status.Write(w))
 	}
+}
+
+// Says implements part.Says.
+func (s *Server) Says() string {
+	if t := s.State.Trial(); t != nil {
+		return "on trial until " + t.Until.Format(time.RFC3339)
+	}
+	return ""
 }
 
 // Metrics implements part.Metrics.

@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"time"
 
+	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/part"
 )
 
 const (
@@ -24,6 +26,16 @@ type Server struct {
 	*Live
 	Control *control.Server // tells clients apart; nil: by their address alone
 }
+
+// Start implements part.Part.
+func (s *Server) Start(e *part.Env) (stop func(), err error) {
+	s.Live, s.Control = NewLive(e.Workers), e.Control
+	e.Announce = s.Announce
+	return nil, nil
+}
+
+// Heed implements part.Heeds.
+func (s *Server) Heed(c problem.Change) { s.Announce("problem", c) }
 
 // Register adds the routes.
 func (s *Server) Register(mux control.Mux) {

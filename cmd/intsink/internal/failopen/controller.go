@@ -19,7 +19,7 @@ const lookEvery = 250 * time.Millisecond
 // Controller keeps the mode of a sink. Safe from any goroutine.
 type Controller struct {
 	Config   func() *conf.Config // returns the configuration in force
-	Load     func() Load         // returns the present load; one goroutine calls it
+	Load     func() Load         // returns the present load; Run calls it
 	Apply    func(Mode)          // makes the workers work in a mode
 	Announce func(Change)        // is called after each step
 	Watchdog *Watchdog           // runs the command of the bypass switch
@@ -37,8 +37,8 @@ type Controller struct {
 	why    string
 }
 
-// Start begins in the mode that is asked for, before the workers run.
-func (c *Controller) Start(asked Asked) {
+// BeginIn begins in the mode that is asked for.
+func (c *Controller) BeginIn(asked Asked) {
 	c.mu.Lock()
 	c.asked, c.mode, c.since = asked, asked.Mode, asked.Since
 	if asked.Mode != Full {

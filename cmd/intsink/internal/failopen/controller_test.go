@@ -33,7 +33,7 @@ func newBench(t *testing.T) *bench {
 		Watchdog: &Watchdog{Config: func() *conf.Bypass { return &b.conf.Bypass }},
 		Wall:     func() time.Time { return time.Unix(1000, 0) },
 	}
-	b.Start(Asked{})
+	b.BeginIn(Asked{})
 	return b
 }
 
@@ -70,7 +70,7 @@ func TestTheLowestModeIsInForce(t *testing.T) {
 // TestModeStartsAsAskedFor: the mode of the command line is in force before any worker runs.
 func TestModeStartsAsAskedFor(t *testing.T) {
 	b := newBench(t)
-	b.Start(Asked{Mode: Pass, Why: "asked for at start"})
+	b.BeginIn(Asked{Mode: Pass, Why: "asked for at start"})
 	if s := b.State(); s.Mode != "pass" || s.Asked != "pass" || s.Why != "asked for at start" || len(b.applied) != 0 {
 		t.Errorf("%+v", s)
 	}

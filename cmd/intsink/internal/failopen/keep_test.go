@@ -39,7 +39,7 @@ func TestModeOutlastsARestart(t *testing.T) {
 	keeps(t, dir, Strip)
 	for range 2 {
 		b = newBench(t)
-		b.Start(mustBegin(t, "", dir, now))
+		b.BeginIn(mustBegin(t, "", dir, now))
 		b.Keep(dir)
 		keeps(t, dir, Strip)
 		if s := b.State(); s.Mode != "strip" || s.Asked != "strip" || s.Why != "asked for strip by me, before the restart" || s.Since.Unix() != 1000 {
@@ -49,7 +49,7 @@ func TestModeOutlastsARestart(t *testing.T) {
 	if a := mustBegin(t, "", dir, time.Unix(500, 0)); a.Since.Unix() != 500 {
 		t.Errorf("a clock that was set back: %+v", a)
 	}
-	b.Start(mustBegin(t, "pass", dir, now))
+	b.BeginIn(mustBegin(t, "pass", dir, now))
 	b.Keep(dir)
 	keeps(t, dir, Pass)
 	if a := mustBegin(t, "", dir, now); a.Mode != Pass || !a.Before {

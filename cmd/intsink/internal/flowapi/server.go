@@ -16,6 +16,8 @@ import (
 	"intsink/cmd/internal/problem"
 	"intsink/cmd/internal/verdict"
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/part"
+	"intsink/cmd/intsink/internal/status"
 	"intsink/engine"
 	"intsink/engine/aside/inspect"
 	"intsink/engine/series"
@@ -28,6 +30,8 @@ type API struct {
 	timeout time.Duration // of one request
 	turns   turns         // workers answer one request at a time
 	told    uint64        // of the episodes that ended, by EndedEpisodes
+
+	announce func(event string, body any)
 
 	Problems func() []*problem.Problem               // of the sink and the network, of the last day; nil: nobody looks
 	Seen     func(node uint32) (time.Time, bool)     // when a node of the last day was seen last; nil: nobody looks
@@ -59,6 +63,45 @@ const Timeout = 30 * time.Second
 // New makes an API over workers, whose time clock tells.
 func New(workers []*engine.Worker, clock func() int64) *API {
 	return &API{workers: workers, clock: clock, timeout: Timeout}
+}
+
+// Counter is a part that has the history of counters.
+type Counter interface{ Counts() *series.Counts }
+
+// Pages is a part that makes a page for people of an incident: text, or HTML.
+type Pages interface {
+	Page(x *Incident, format string) string
+}
+
+// Watcher is a part that looks at the network.
+type Watcher interface {
+	Seen(node uint32) (time.Time, bool)
+	EachChange(see func(at time.Time, flows []string, from, to *inspect.Path) bool)
+	EachSilent(see func(at time.Time, flow string, way *inspect.Path))
+}
+
+// Start implements part.Part. Parts that it asks may start later: nobody asks it before all have.
+func (in *API) Start(e *part.Env) (stop func(), err error) {
+	in.workers, in.clock, in.timeout, in.announce = e.Workers, e.Clock, Timeout, e.Announce
+	in.Wall, in.Problems = e.WallClock, e.Problems.All
+	if c := part.Find[Counter](e); c != nil {
+		in.Counts = c.Counts()
+	}
+	if w := part.Find[Watcher](e); w != nil {
+		in.Seen, in.Changes, in.Silent = w.Seen, w.EachChange, w.EachSilent
+	}
+	if p := part.Find[Pages](e); p != nil {
+		in.Page = p.Page
+	}
+	if r := part.Find[Recorder](e); r != nil {
+		in.Recorded = r.Recorded
+	}
+	return nil, nil
+}
+
+// Look implements part.Looks: it announces episodes that ended.
+func (in *API) Look(*status.Status) {
+	in.EndedEpisodes(func(x *EpisodeItem) { in.announce("episode", x) })
 }
 
 // Lists are the lists that there are, and their order in messages.

@@ -21,6 +21,7 @@ import (
 	"intsink/cmd/intsink/internal/client"
 	"intsink/cmd/intsink/internal/flowapi"
 	"intsink/cmd/intsink/internal/names"
+	"intsink/conf"
 )
 
 // Options are the flags of incident.
@@ -51,6 +52,14 @@ func Run(ctx context.Context, stdout io.Writer, o *Options) error {
 	return client.Show(ctx, stdout, &o.Sink, client.Question{Path: "/api/v1/incident?" + q.Encode()}, func(x *flowapi.Incident) string {
 		return Page(x, o.Sink.Format, o.Sink.Names(ctx))
 	})
+}
+
+// Pages is the part of a sink that makes pages of its incidents.
+type Pages struct{ Config func() *conf.Config }
+
+// Page is the incident as text, or as a page of HTML, with the names of the configuration in force.
+func (p Pages) Page(x *flowapi.Incident, format string) string {
+	return Page(x, format, names.Of(&p.Config().Names))
 }
 
 // Page is the incident as text, or as a page of HTML that needs nothing else.

@@ -42,7 +42,7 @@ type Sink struct {
 	Healthy func() error                    // nil while every worker polls
 	Serve   func(h conf.HTTP, adopt func()) // has the endpoint serve by h from adopt on
 	Tell    func() (done func())            // tells who supervises the process that a reload begins
-	Parts   []part.Reloads                  // are told of each configuration
+	Parts   *part.Env                       // those that Reload are told of each configuration
 
 	path      string                      // of the configuration
 	config    atomic.Pointer[conf.Config] // in force
@@ -65,9 +65,9 @@ type Reports interface {
 	PortNames() []string
 }
 
-// New makes a Sink in mode m with configuration c. Reloads read path again.
-func New(c *conf.Config, path string, m failopen.Mode) *Sink {
-	s := &Sink{path: path, mode: m, adopted: reading{now: time.Now()}, ends: make(chan struct{})}
+// New makes a Sink with configuration c. Reloads read path again.
+func New(c *conf.Config, path string) *Sink {
+	s := &Sink{path: path, adopted: reading{now: time.Now()}, ends: make(chan struct{})}
 	s.config.Store(c)
 	return s
 }
@@ -81,7 +81,7 @@ func (s *Sink) Hold() (release func()) {
 	return s.mu.Unlock
 }
 
-// Begin is the mode to begin in. The caller has Hold.
+// Begin is the mode to begin in. The caller has Hold, or nobody else has s yet.
 func (s *Sink) Begin(m failopen.Mode) { s.mode = m }
 
 // PassesAll tells whether the workers begin by letting all packets pass. The caller has Hold.
@@ -135,7 +135,7 @@ func (s *Sink) adopt(old, c *conf.Config) (late []string) {
 	s.Reports.Adopt(c)
 	slog.SetDefault(slog.New(logging.New(c.Log, logging.Stderr())))
 	s.config.Store(c)
-	for _, p := range s.Parts {
+	for _, p := range part.All[part.Reloads](s.Parts) {
 		p.Reload(old, c)
 	}
 	return s.handOver(c)

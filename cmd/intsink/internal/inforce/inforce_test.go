@@ -18,7 +18,8 @@ func TestModeMakesTheRules(t *testing.T) {
 		t.Fatal(d.Err())
 	}
 	for m := range failopen.NumModes {
-		s := New(c, "", m)
+		s := New(c, "")
+		s.Begin(m)
 		r := s.Rules(c)
 		if watched := len(r.Watches) > 0; watched != (m == failopen.Full) || r.Suspended == watched {
 			t.Errorf("%v: %d watches, suspended %v", m, len(r.Watches), r.Suspended)
@@ -64,7 +65,7 @@ watch "all" {}
 
 // TestSettle: a stop waits for what is being put into force, and for no reload that reads files.
 func TestSettle(t *testing.T) {
-	s := New(&conf.Config{}, "", failopen.Full)
+	s := New(&conf.Config{}, "")
 	s.inReload.Lock()
 	if !s.Settle(time.Minute) {
 		t.Error("waits for a reload that reads files")

@@ -158,6 +158,9 @@ func Flag(cmd *cobra.Command, numeric *bool) {
 // Server answers GET /api/v1/names: those of the configuration that is in force.
 type Server struct{ Config func() *conf.Config }
 
+// Place puts names to the parts of a place.
+func (s *Server) Place(place []problem.Part) { Of(&s.Config().Names).Place(place) }
+
 // RegisterShared adds the routes.
 func (s *Server) RegisterShared(mux control.Mux) {
 	mux.HandleFunc("GET /api/v1/names", func(w http.ResponseWriter, _ *http.Request) { control.Answer(w, http.StatusOK, Of(&s.Config().Names)) })

@@ -1,4 +1,4 @@
-// Watcher: asks the workers each second, and makes problems of what they tell.
+// Watcher: the part of a sink that asks the workers each second, and makes problems of what they tell.
 
 package network
 
@@ -7,9 +7,12 @@ import (
 	"time"
 
 	"intsink/cmd/internal/problem"
+	"intsink/cmd/intsink/internal/learned"
+	"intsink/cmd/intsink/internal/part"
 	"intsink/cmd/intsink/internal/status"
 	"intsink/engine"
 	"intsink/engine/aside/inspect"
+	"intsink/engine/event"
 )
 
 // Watcher looks at the network of a sink.
@@ -18,25 +21,50 @@ type Watcher struct {
 	Workers   []*engine.Worker
 	Clock     func() int64 // of the workers
 	WallClock func() int64 // by how much the wall clock is ahead of that; nil: by nothing
-	Sweep     func()       // hands Observe what waits for it
-	Tables    func(context.Context, inspect.What) ([]*inspect.PendingQuery, error)
 	Problems  *problem.List
+
+	reports Reports
+	answers Answers
+}
+
+// Reports is the part that has what workers report.
+type Reports interface {
+	Observe(of event.Set, f func(*inspect.Notice))
+	Sweep() (missed uint64)
+}
+
+// Answers is the part that asks the workers.
+type Answers interface {
+	Tables(context.Context, inspect.What) ([]*inspect.PendingQuery, error)
+}
+
+// Start implements part.Part: it takes up the changes of before a restart.
+func (x *Watcher) Start(e *part.Env) (stop func(), err error) {
+	x.Network, x.Workers, x.Clock, x.WallClock, x.Problems = New(), e.Workers, e.Clock, e.WallClock, e.Problems
+	x.reports, x.answers = part.Find[Reports](e), part.Find[Answers](e)
+	x.reports.Observe(Wanted, x.Network.Observe)
+	_, end := learned.Keep(e.State, e.Instance, learned.File{
+		Name: "changes", Version: 1, What: "the changes of paths", Every: time.Minute, Oldest: 7 * 24 * time.Hour,
+		Encode: func(int64) []byte { return x.EncodeChanges() },
+		Decode: func(b []byte, now int64) error { return x.DecodeChanges(b, time.Unix(0, now)) },
+	})
+	return func() { end() }, nil
 }
 
 // lookPatience is how long the workers may take to tell what they know of the network; a list of flows that somebody asked
 // for may take longer, and is waited for at the next look.
 const lookPatience = 900 * time.Millisecond
 
-// Look asks the workers. Where they do not answer, what was wrong stays so.
+// Look implements part.Looks: it asks the workers. Where they do not answer, what was wrong stays so.
 func (x *Watcher) Look(j *status.Status) {
 	x.Missed(time.Unix(0, x.Clock()), missed(j))
 	x.Deaf(time.Unix(0, x.Clock()), down(j))
-	x.Sweep()
+	x.reports.Sweep()
 	ctx, cancel := context.WithTimeout(context.Background(), lookPatience)
 	defer cancel()
 	known := x.Known()
 	known.Own = j.Node
-	if tables, err := x.Tables(ctx, What); err == nil {
+	if tables, err := x.answers.Tables(ctx, What); err == nil {
 		x.Judge(tables, known)
 	}
 }

@@ -24,6 +24,5 @@
 //
 // To add a route: in the Register method of its part, or RegisterShared where an answer costs something, and a line
 // of its Paths; a case in openapi/document_test.go, and docs/api.md. A part that brings its first route gets a line in
-// appliance/features.go, or where it needs more than part.Env in observed.go (served), and in server_test.go here, whose
-// tests try each route with each right.
+// appliance/parts.go, and in server_test.go here, whose tests try each route with each right.
 package observe

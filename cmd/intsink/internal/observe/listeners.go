@@ -20,6 +20,7 @@ import (
 	"intsink/cmd/internal/degraded"
 	"intsink/cmd/internal/webguard"
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/part"
 	"intsink/conf"
 )
 
@@ -67,6 +68,15 @@ func placesOf(h *conf.HTTP) []place {
 		}
 	}
 	return all
+}
+
+// Endpoint is the endpoint as a part of a sink: it serves all others.
+type Endpoint struct{ *Servers }
+
+// Start implements part.Part.
+func (x *Endpoint) Start(e *part.Env) (stop func(), err error) {
+	x.Servers = Serve(e.Config().HTTP, &Source{Config: e.Config, Control: e.Control, Degraded: e.Degraded, Parts: e.Parts}, degraded.Tick())
+	return x.Stop, nil
 }
 
 // Serve opens what h asks for, as far as that can be opened, and goes on trying the rest at each tick.

@@ -93,7 +93,7 @@ func controlled(t *testing.T) *control.Server {
 func modes() *failopen.Server {
 	c := &conf.Config{Bypass: conf.Bypass{Command: []string{"/bin/true"}}}
 	m := &failopen.Controller{Config: func() *conf.Config { return c }, Wall: func() time.Time { return time.Unix(1000, 0) }, Watchdog: &failopen.Watchdog{Config: func() *conf.Bypass { return &c.Bypass }}}
-	m.Start(failopen.Asked{Mode: failopen.Pass, Why: "asked for at start"})
+	m.BeginIn(failopen.Asked{Mode: failopen.Pass, Why: "asked for at start"})
 	return &failopen.Server{Controller: m}
 }
 

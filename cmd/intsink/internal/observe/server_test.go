@@ -182,7 +182,7 @@ func source(workers ...*engine.Worker) *sink {
 	}}
 	s.Source = &Source{Config: func() *conf.Config { return config }, Parts: []any{
 		part.Page{Pattern: "GET /ui/", Path: "/ui/", Handler: ui.Handler("/ui/")},
-		s.vitals, &events.Server{Live: events.NewLive(workers)}, vitals.Problems{List: problem.New(slog.Default, nil)},
+		s.vitals, &events.Server{Live: events.NewLive(workers)}, &vitals.Problems{List: problem.New(slog.Default, nil)},
 		&names.Server{Config: func() *conf.Config { return config }}, flowapi.New(workers, clock), openapi.Server{}, network.New(),
 	}}
 	return s

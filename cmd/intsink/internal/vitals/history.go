@@ -3,11 +3,23 @@
 package vitals
 
 import (
+	"time"
+
 	"intsink/cmd/intsink/internal/status"
 	"intsink/conf"
 	"intsink/engine/burst"
 	"intsink/engine/series"
 )
+
+// Counts are the history of counters.
+func (s *Server) Counts() *series.Counts { return s.counts }
+
+// Look implements part.Looks: it tells what is wrong with the sink itself, and takes up what its counters stand at.
+func (s *Server) Look(j *status.Status) {
+	now := time.Now()
+	s.problems.Look("sink", j.Signs(s.Healthy(), s.behind(now)), now)
+	s.Count(s.counts, j)
+}
 
 // Count takes up what the counters of the history stand at.
 func (s *Server) Count(counts *series.Counts, j *status.Status) {

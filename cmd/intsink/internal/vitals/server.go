@@ -12,9 +12,11 @@ import (
 	"intsink/cmd/internal/degraded"
 	"intsink/cmd/internal/problem"
 	"intsink/cmd/intsink/internal/control"
+	"intsink/cmd/intsink/internal/learned"
 	"intsink/cmd/intsink/internal/part"
 	"intsink/conf"
 	"intsink/engine"
+	"intsink/engine/series"
 	"intsink/exporters"
 	"intsink/exporters/port"
 )
@@ -37,6 +39,22 @@ type Server struct {
 	Degraded    *degraded.Parts
 	Open        func() []*problem.Problem // problems of now; nil: nobody looks
 	Fills       []part.Status             // other parts
+
+	problems *problem.List
+	counts   *series.Counts
+}
+
+// Start implements part.Part: it takes up the history of counters of before a restart. What it tells of and does not find in e the caller has set:
+// collectors, ports, pools, and whether the sink is stopping.
+func (s *Server) Start(e *part.Env) (stop func(), err error) {
+	s.Version, s.Started, s.Config, s.Clock, s.WallClock, s.Workers = e.Version, time.Now(), e.Config, e.Clock, e.WallClock, e.Workers
+	s.Links, s.Degraded, s.Open, s.Fills = e.Config().LinkNames(), e.Degraded, e.Problems.Open, part.All[part.Status](e)
+	s.problems, s.counts = e.Problems, series.NewCounts()
+	_, end := learned.Keep(e.State, e.Instance, learned.File{
+		Name: "counts", Version: 1, What: "the history of counters", Every: time.Minute, Oldest: series.Minutes * time.Minute,
+		Encode: func(int64) []byte { return s.counts.Encode() }, Decode: s.counts.Decode,
+	})
+	return func() { end() }, nil
 }
 
 // RegisterShared adds the routes whose answers cost something.

@@ -6,18 +6,20 @@ package webhook
 
 import (
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"intsink/cmd/internal/degraded"
 	"intsink/cmd/internal/problem"
+	"intsink/cmd/intsink/internal/part"
 	"intsink/conf"
 	"intsink/engine/metric"
 )
 
-// part is what a hook that fails is called among what is degraded.
-const part = "notify"
+// block is what a hook that fails is called among what is degraded.
+const block = "notify"
 
 // Sink is who tells.
 type Sink struct {
@@ -62,6 +64,15 @@ func New(sink func() Sink, d *degraded.Parts, log func() *slog.Logger) *Hooks {
 	return &Hooks{sink: sink, degraded: d, log: log, gone: map[string]*counts{}}
 }
 
+// Start implements part.Part.
+func (h *Hooks) Start(e *part.Env) (stop func(), err error) {
+	host, _ := os.Hostname() // none is what it is called then
+	h.sink = func() Sink { return Sink{Node: e.Config().Node.ID, Host: host, Version: e.Version} }
+	h.degraded = e.Degraded
+	h.Configure(e.Config().Notify)
+	return h.Stop, nil
+}
+
 // Configure makes the hooks those of all. A hook that is as it was goes on, with what waits for it.
 func (h *Hooks) Configure(all []conf.Notify) {
 	h.mu.Lock()
@@ -88,18 +99,18 @@ func (h *Hooks) Configure(all []conf.Notify) {
 		}
 	}
 	h.hooks = next
-	h.degraded.Keep(part, names)
+	h.degraded.Keep(block, names)
 }
 
 // Reload implements part.Reloads.
 func (h *Hooks) Reload(_, c *conf.Config) { h.Configure(c.Notify) }
 
-// Tell queues a change for all hooks. It never waits. A hook that fails is a problem, too: the hook itself is not told.
-func (h *Hooks) Tell(c problem.Change) {
+// Heed implements part.Heeds: it queues a change for all hooks. It never waits. A hook that fails is a problem, too: the hook itself is not told.
+func (h *Hooks) Heed(c problem.Change) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, k := range h.hooks {
-		if p := c.Problem.Place; len(p) == 1 && p[0] == (problem.Part{What: part, ID: k.conf.Name}) {
+		if p := c.Problem.Place; len(p) == 1 && p[0] == (problem.Part{What: block, ID: k.conf.Name}) {
 			continue
 		}
 		k.waiting.put(c)

@@ -102,7 +102,7 @@ func TestNothingWaits(t *testing.T) {
 	for i := range 3 * room {
 		c := change(problem.Begin, "up")
 		c.Problem.ID = uint64(i)
-		h.Tell(c)
+		h.Heed(c)
 		<-got
 	}
 	n := map[string]uint64{}
@@ -116,15 +116,15 @@ func TestNothingWaits(t *testing.T) {
 		t.Error("a hook that is as it was begins anew")
 	}
 	h.Stop()
-	h.Tell(change(problem.Begin, "up"))
+	h.Heed(change(problem.Begin, "up"))
 	h.Configure([]conf.Notify{{Name: "hangs", URL: good.URL, Timeout: time.Minute}})
 	h.count(func(_ string, r Result, count uint64) {
 		if r == Dropped && count < 2*room-1 {
 			t.Errorf("counts begin anew: %d", count)
 		}
 	})
-	h.Tell(problem.Change{Event: problem.Begin, Problem: &problem.Problem{Kind: problem.Degraded, Place: []problem.Part{{What: "notify", ID: "hangs"}}}})
-	h.Tell(change(problem.Begin, "last"))
+	h.Heed(problem.Change{Event: problem.Begin, Problem: &problem.Problem{Kind: problem.Degraded, Place: []problem.Part{{What: "notify", ID: "hangs"}}}})
+	h.Heed(change(problem.Begin, "last"))
 	if id := <-got; id != "last" {
 		t.Errorf("a hook was told of itself: %s", id)
 	}

@@ -110,7 +110,7 @@ func (k *hook) deliver(ctx context.Context, c problem.Change, more int) {
 // tell says whether the hook works; not of one that is stopped, whose name may be another's by now.
 func (k *hook) tell(ctx context.Context, err error) {
 	if ctx.Err() == nil {
-		k.of.degraded.Set(part, k.conf.Name, err)
+		k.of.degraded.Set(block, k.conf.Name, err)
 	}
 }
 

@@ -1,4 +1,4 @@
-package appliance
+package learned
 
 import (
 	"bytes"
@@ -17,13 +17,27 @@ import (
 
 var aHop = usual.Place{Kind: usual.Hop, Key: usual.HopKey(7, 1, 2)}
 
+func ofUsual(u *usual.Usual) File {
+	return File{
+		Name: "usual", Version: 3, What: "what is usual", Every: 5 * time.Minute, Oldest: 7 * 24 * time.Hour,
+		Encode: func(int64) []byte { return u.Encode() }, Decode: u.Decode,
+	}
+}
+
+func ofHistory(p *series.Places) File {
+	return File{
+		Name: "history", Version: 1, What: "the history", Every: time.Minute, Oldest: series.Minutes * time.Minute,
+		Encode: func(int64) []byte { return p.Encode() }, Decode: p.Decode,
+	}
+}
+
 // keep keeps what a sink learned in dir, and returns what is learned and what was logged.
 func keep(t *testing.T, dir string, sink uint64) (stop func() bool, u *usual.Usual, p *series.Places, log *bytes.Buffer) {
 	u, p, log = usual.New(sink), series.NewPlaces(sink), new(bytes.Buffer)
 	was := slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(log, nil)))
 	t.Cleanup(func() { slog.SetDefault(was) })
-	ran, end := keepLearned(func(string) string { return dir }, sink, learnedUsual(u), learnedHistory(p))
+	ran, end := Keep(dir, sink, ofUsual(u), ofHistory(p))
 	stop = func() (stopped bool) {
 		if stopped = end(); stopped { // else the disk of a machine with much to do still writes them
 			t.Cleanup(u.Close)
@@ -93,23 +107,11 @@ func TestLearnedIsKept(t *testing.T) {
 			}
 		})
 	}
-	u := learnedUsual(nil)
+	u := ofUsual(nil)
 	if body, err := os.ReadFile(filepath.Join(dir, "usual")); err != nil || err == nil {
 		_, err = u.take(body[bytes.IndexByte(body, '\n')+1:], 5, time.Now().Add(8*24*time.Hour))
 		if err == nil {
 			t.Error("what was usual a week ago is taken")
-		}
-	}
-}
-
-// TestWarm: a sink ran a moment ago by a clock that is a little behind, too.
-func TestWarm(t *testing.T) {
-	now := time.Now()
-	for ran, want := range map[time.Time]bool{
-		now: true, now.Add(-2 * time.Minute): true, now.Add(100 * time.Second): true, now.Add(-4 * time.Minute): false, now.Add(time.Hour): false, {}: false,
-	} {
-		if isWarm(ran, now) != want {
-			t.Errorf("ran %s before: not %v", now.Sub(ran), want)
 		}
 	}
 }

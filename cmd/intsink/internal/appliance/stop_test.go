@@ -12,22 +12,31 @@ import (
 	"intsink/conf"
 )
 
+// newStopped is an appliance without parts, whose bypass switch run turns.
+func newStopped(t *testing.T, c *conf.Config, run func(context.Context, []string) error) *Appliance {
+	t.Helper()
+	f := inforce.New(c, "")
+	modes, err := failopen.New(f.Config, func() (failopen.Asked, error) { return failopen.Asked{}, nil }, f.EnterMode, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Appliance{force: f, modes: modes}
+}
+
 // TestStopWaitsForNoLock: a stop that finds a reload which hangs turns the switch all the same, and first, and then says what is lost.
 func TestStopWaitsForNoLock(t *testing.T) {
 	patience := lockPatience
 	t.Cleanup(func() { lockPatience = patience })
 	lockPatience = time.Millisecond
 	c := &conf.Config{Bypass: conf.Bypass{Command: []string{"/switch"}, Timeout: time.Minute, After: time.Minute}}
-	a := &Appliance{force: inforce.New(c, "", failopen.Full)}
 	var mu sync.Mutex
 	var asked []string
-	a.bypass.watch(a.force.Config, func(time.Duration) string { return "" }, func(_ context.Context, command []string) error {
+	a := newStopped(t, c, func(_ context.Context, command []string) error {
 		mu.Lock()
 		defer mu.Unlock()
 		asked = append(asked, command[1])
 		return nil
 	})
-	close(a.bypass.begin)
 	defer a.force.Hold()()
 	err := a.Stop()
 	mu.Lock()
