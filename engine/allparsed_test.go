@@ -16,6 +16,7 @@ import (
 	"intsink/engine/aside/mitigate"
 	"intsink/engine/burst"
 	"intsink/engine/event"
+	"intsink/engine/selector"
 	"intsink/engine/stage/tonetwork"
 	"intsink/engine/watch"
 	"intsink/engine/wire/ifa"
@@ -176,10 +177,10 @@ func anyFrame(t *testing.T, r *rand.Rand, nested [][]byte) []byte {
 // anyRules draws rules of mitigation, or none.
 func (b *linksBed) anyRules(r *rand.Rand) (all []*mitigate.Rule) {
 	for range r.IntN(5) {
-		var m mitigate.Match
+		var m selector.Match
 		if r.IntN(3) > 0 {
 			port := 7999 + uint16(r.IntN(6))
-			m.DestinationPort = []mitigate.PortRange{{First: port, Last: port + 2}}
+			m.DestinationPort = []selector.PortRange{{First: port, Last: port + 2}}
 		}
 		if r.IntN(3) > 0 {
 			m.Source = []netip.Prefix{netip.PrefixFrom(address(10, 0, 0, byte(r.IntN(3))), 31+r.IntN(2)).Masked()}

@@ -14,6 +14,7 @@ import (
 	"intsink/engine/aside/mitigate"
 	"intsink/engine/burst"
 	"intsink/engine/event"
+	"intsink/engine/selector"
 	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
@@ -127,7 +128,7 @@ func captured(t *testing.T, change func(*capture.Filter), frames ...[]byte) []st
 		r.Watches = []watch.Watch{{Name: "web", Match: r.Watches[0].Match, Policy: allEvents(), Collectors: 1}, {Name: "all", Policy: allEvents(), Collectors: 1}}
 		r.Watches[0].DestinationPort = []watch.PortRange{{First: 80, Last: 80}}
 	})
-	nine := mitigate.Match{Source: flowOne.Source}
+	nine := selector.Match{Source: flowOne.Source}
 	b.Mitigate(mitigate.New([]*mitigate.Rule{b.rule(nine, mitigate.Drop, 0)}))
 	c := b.capturing(1e6, change)
 	for _, f := range frames {
@@ -173,7 +174,7 @@ func TestCaptureFilters(t *testing.T) {
 		{"malformed", func(f *capture.Filter) { f.Malformed = 1 << inthdr.ReasonLength }, []string{"net in malformed malformed=shim_length drop=malformed"}},
 		{"malformed, another", func(f *capture.Filter) { f.Malformed = 1 << inthdr.ReasonNPT }, nil},
 		{"match", func(f *capture.Filter) {
-			f.Match = mitigate.New([]*mitigate.Rule{mitigate.NewRule(1, mitigate.Match{DestinationPort: []mitigate.PortRange{{First: 80, Last: 80}}}, mitigate.Count, 0, 0, math.MaxInt64, 1)})
+			f.Match = selector.Of(selector.Match{DestinationPort: []selector.PortRange{{First: 80, Last: 80}}})
 		}, []string{"net in web new_flow", "host out web new_flow"}},
 		{"another link", func(f *capture.Filter) { f.Links = []int{1} }, nil},
 	} {

@@ -8,6 +8,7 @@ import (
 
 	"intsink/engine/aside/mitigate"
 	"intsink/engine/burst"
+	"intsink/engine/selector"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
 )
@@ -69,7 +70,7 @@ func TestFullTable(t *testing.T) {
 func TestMitigationInAFullTable(t *testing.T) {
 	b, n := fullTable(t)
 	last := withINT(t, plain(n+1), nil)
-	b.Mitigate(mitigate.New([]*mitigate.Rule{b.rule(mitigate.Match{Source: []netip.Prefix{netip.PrefixFrom(address(10, 0, byte((n+1)>>8), byte(n+1)), 32)}}, mitigate.Drop, 0)}))
+	b.Mitigate(mitigate.New([]*mitigate.Rule{b.rule(selector.Match{Source: []netip.Prefix{netip.PrefixFrom(address(10, 0, byte((n+1)>>8), byte(n+1)), 32)}}, mitigate.Drop, 0)}))
 	b.network.RX = append(b.network.RX, withINT(t, plain(n), nil), last, withINT(t, plain(n+2), nil))
 	b.Poll()
 	sameFrames(t, b.host.TX, plain(n), plain(n+2))

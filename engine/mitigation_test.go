@@ -10,6 +10,7 @@ import (
 	"intsink/engine/aside/mitigate"
 	"intsink/engine/burst"
 	"intsink/engine/event"
+	"intsink/engine/selector"
 	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
@@ -49,15 +50,15 @@ func TestMitigationBeginsAndEndsWithATick(t *testing.T) {
 }
 
 // rule is one that lasts for a second of the bed's time.
-func (b *bed) rule(m mitigate.Match, a mitigate.Action, bits uint64) *mitigate.Rule {
+func (b *bed) rule(m selector.Match, a mitigate.Action, bits uint64) *mitigate.Rule {
 	return mitigate.NewRule(1, m, a, bits, b.now, b.now+1e9, 1)
 }
 
-var flowOne = mitigate.Match{
+var flowOne = selector.Match{
 	Source:          []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")},
 	Destination:     []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")},
 	Protocol:        []uint8{17},
-	DestinationPort: []mitigate.PortRange{{First: 8000, Last: 8000}},
+	DestinationPort: []selector.PortRange{{First: 8000, Last: 8000}},
 }
 
 // pass polls with frames from the network, and returns what the host got and the reports.
@@ -128,7 +129,7 @@ func TestMitigationBeforeFlowsAreMarked(t *testing.T) {
 		b.pass(withINT(t, plain(n), nil))
 	}
 	last := netip.PrefixFrom(address(10, 0, all>>8, all&0xff), 32)
-	r := b.rule(mitigate.Match{Source: []netip.Prefix{last}}, mitigate.Drop, 0)
+	r := b.rule(selector.Match{Source: []netip.Prefix{last}}, mitigate.Drop, 0)
 	send := func(want ...[]byte) {
 		t.Helper()
 		host, _ := b.pass(withINT(t, plain(1), nil), withINT(t, plain(all), nil), withINT(t, plain(2), nil), plain(all))
@@ -164,7 +165,7 @@ func TestMitigationOfFlowsInside(t *testing.T) {
 			b.pass(marked)
 		}
 		to := netip.PrefixFrom(e.key.DstAddr(), e.key.DstAddr().BitLen())
-		m := mitigate.Match{Destination: []netip.Prefix{to}, DestinationPort: []mitigate.PortRange{{First: e.key.DstPort(), Last: e.key.DstPort()}}}
+		m := selector.Match{Destination: []netip.Prefix{to}, DestinationPort: []selector.PortRange{{First: e.key.DstPort(), Last: e.key.DstPort()}}}
 		b.Mitigate(mitigate.New([]*mitigate.Rule{b.rule(m, mitigate.Drop, 0)}))
 		host, _ := b.pass(marked)
 		sameFrames(t, host)
@@ -230,20 +231,20 @@ func TestMitigationSelects(t *testing.T) {
 	})
 	for _, c := range []struct {
 		name  string
-		match mitigate.Match
+		match selector.Match
 		frame []byte
 		drops bool
 	}{
-		{"device", mitigate.Match{Device: []uint64{0x0200000000090000}}, device, true},
-		{"another device", mitigate.Match{Device: []uint64{0x020000000009}}, device, false},
-		{"no device", mitigate.Match{Device: []uint64{0x0200000000090000}}, plain(1), false},
-		{"source_mac", mitigate.Match{SourceMAC: []uint64{0x020000000001}}, plain(1), true},
-		{"another source_mac", mitigate.Match{SourceMAC: []uint64{0x020000000002}}, plain(1), false},
-		{"source_mac without IP", mitigate.Match{SourceMAC: []uint64{0x020000000001}}, append(plain(1)[:12:12], 0x88, 0xcc, 1, 2, 3, 4), true},
-		{"ports without IP", mitigate.Match{DestinationPort: []mitigate.PortRange{{First: 0, Last: 65535}}}, append(plain(1)[:12:12], 0x88, 0xcc, 1, 2, 3, 4), false},
-		{"source_port", mitigate.Match{SourcePort: []mitigate.PortRange{{First: 1000, Last: 1024}}}, plain(1), true},
-		{"protocol", mitigate.Match{Protocol: []uint8{6}}, plain(1), false},
-		{"IPv6 of IPv4", mitigate.Match{Source: []netip.Prefix{netip.MustParsePrefix("::/0")}}, plain(1), false},
+		{"device", selector.Match{Device: []uint64{0x0200000000090000}}, device, true},
+		{"another device", selector.Match{Device: []uint64{0x020000000009}}, device, false},
+		{"no device", selector.Match{Device: []uint64{0x0200000000090000}}, plain(1), false},
+		{"source_mac", selector.Match{SourceMAC: []uint64{0x020000000001}}, plain(1), true},
+		{"another source_mac", selector.Match{SourceMAC: []uint64{0x020000000002}}, plain(1), false},
+		{"source_mac without IP", selector.Match{SourceMAC: []uint64{0x020000000001}}, append(plain(1)[:12:12], 0x88, 0xcc, 1, 2, 3, 4), true},
+		{"ports without IP", selector.Match{DestinationPort: []selector.PortRange{{First: 0, Last: 65535}}}, append(plain(1)[:12:12], 0x88, 0xcc, 1, 2, 3, 4), false},
+		{"source_port", selector.Match{SourcePort: []selector.PortRange{{First: 1000, Last: 1024}}}, plain(1), true},
+		{"protocol", selector.Match{Protocol: []uint8{6}}, plain(1), false},
+		{"IPv6 of IPv4", selector.Match{Source: []netip.Prefix{netip.MustParsePrefix("::/0")}}, plain(1), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := mitigated(t, func(r *Rules) {
@@ -267,7 +268,7 @@ func TestMitigationPolices(t *testing.T) {
 	b := mitigated(t, func(r *Rules) { r.Watches = nil })
 	n := len(plain(1))
 	police := b.rule(flowOne, mitigate.Police, uint64(8*n*100)) // 100 packets a second, ten at once and one
-	count := b.rule(mitigate.Match{Protocol: []uint8{17}}, mitigate.Count, 0)
+	count := b.rule(selector.Match{Protocol: []uint8{17}}, mitigate.Count, 0)
 	b.Mitigate(mitigate.New([]*mitigate.Rule{police, count}))
 	send := func(want int) {
 		t.Helper()
@@ -306,7 +307,7 @@ func TestMitigationAndOtherDrops(t *testing.T) {
 					change(r)
 				}
 			})
-			r := b.rule(mitigate.Match{Protocol: []uint8{17}}, mitigate.Drop, 0)
+			r := b.rule(selector.Match{Protocol: []uint8{17}}, mitigate.Drop, 0)
 			b.Mitigate(mitigate.New([]*mitigate.Rule{r}))
 			host, _ := b.pass(discard, unsound, withINT(t, plain(1), nil), plain(1))
 			sameFrames(t, host)

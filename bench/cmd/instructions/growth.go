@@ -13,6 +13,7 @@ import (
 	"intsink/bench/internal/traffic"
 	"intsink/engine"
 	"intsink/engine/aside/mitigate"
+	"intsink/engine/selector"
 	"intsink/engine/wire/packet"
 )
 
@@ -31,7 +32,7 @@ var curves = []curve{
 	{"rules", "rules of mitigation; none selects a packet", []int{0, 1, 10, 100, mitigate.MaxRules}, manyRules},
 	{"selected", "rules of mitigation; the last one counts all packets", []int{1, mitigate.MaxRules}, func(r *row, n int) {
 		manyRules(r, n-1)
-		r.mitigations = append(r.mitigations, mitigate.NewRule(uint64(n), mitigate.Match{Protocol: []uint8{packet.ProtoUDP}}, mitigate.Count, 0, 0, math.MaxInt64, 1))
+		r.mitigations = append(r.mitigations, mitigate.NewRule(uint64(n), selector.Match{Protocol: []uint8{packet.ProtoUDP}}, mitigate.Count, 0, 0, math.MaxInt64, 1))
 	}},
 	{"links", "links; one has packets", []int{1, 2, 4, 8, 16, 32}, func(r *row, n int) { r.links = n }},
 }
@@ -54,7 +55,7 @@ func manyWatches(r *row, n int) {
 func manyRules(r *row, n int) {
 	for i := range n {
 		source := netip.PrefixFrom(netip.AddrFrom4([4]byte{203, 0, byte(i >> 8), byte(i)}), 32)
-		m := mitigate.Match{Source: []netip.Prefix{source}, Protocol: []uint8{packet.ProtoUDP}}
+		m := selector.Match{Source: []netip.Prefix{source}, Protocol: []uint8{packet.ProtoUDP}}
 		r.mitigations = append(r.mitigations, mitigate.NewRule(uint64(i+1), m, mitigate.Drop, 0, 0, math.MaxInt64, 1))
 	}
 }

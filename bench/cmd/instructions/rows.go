@@ -5,7 +5,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"intsink/engine/aside/mitigate"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
+	"intsink/engine/selector"
 	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
@@ -124,9 +124,8 @@ const pastRefresh = 3e9
 
 // filterOf takes packets to a prefix, as they came and as they left.
 func filterOf(destination string) *capture.Filter {
-	m := mitigate.Match{Destination: []netip.Prefix{netip.MustParsePrefix(destination)}}
-	rule := mitigate.NewRule(1, m, mitigate.Count, 0, 0, math.MaxInt64, 1)
-	return &capture.Filter{Stages: capture.Both, Match: mitigate.New([]*mitigate.Rule{rule}), SnapLength: capture.MaxSnap}
+	m := selector.Match{Destination: []netip.Prefix{netip.MustParsePrefix(destination)}}
+	return &capture.Filter{Stages: capture.Both, Match: selector.Of(m), SnapLength: capture.MaxSnap}
 }
 
 // spec returns the reference input in another encapsulation.

@@ -8,9 +8,9 @@ import (
 
 	"intsink/dpdk/mbuf"
 	"intsink/engine/aside"
-	"intsink/engine/aside/mitigate"
 	"intsink/engine/burst"
 	"intsink/engine/event"
+	"intsink/engine/selector"
 	"intsink/engine/watch"
 	"intsink/engine/wire/inthdr"
 )
@@ -26,7 +26,7 @@ type Rules struct {
 // taken while they still have their INT, and when they leave.
 type Aside struct {
 	c        *Capture // nil: none runs
-	selector mitigate.Selector
+	reader   selector.Reader
 	detector *event.Detector
 	rules    Rules
 	watches  []bool // that the capture asks for
@@ -51,7 +51,7 @@ func NewAside(detector *event.Detector) *Aside { return &Aside{detector: detecto
 // Adopt makes r the rules of the aside.
 func (a *Aside) Adopt(r Rules) {
 	a.rules = r
-	a.selector.Adopt(r.Devices, r.InnerKeys)
+	a.reader.Adopt(r.Devices, r.InnerKeys)
 	a.resolve()
 }
 
@@ -189,7 +189,7 @@ func (a *Aside) choose(b *burst.Burst, i int, m *mbuf.Mbuf, dropped bool, reason
 	if f.AsksFlow() && (a.watch[i] == watch.None || !a.watches[a.watch[i]]) {
 		return
 	}
-	if !f.FitsEvents(a.events[i]) || f.Match != nil && a.ruleOf(i, m, b) == nil {
+	if !f.FitsEvents(a.events[i]) || f.Match != nil && !a.matches(i, m, b) {
 		return
 	}
 	switch {
@@ -200,12 +200,12 @@ func (a *Aside) choose(b *burst.Burst, i int, m *mbuf.Mbuf, dropped bool, reason
 	}
 }
 
-// ruleOf is the rule of the filter that selects packet i; nil: none does.
-func (a *Aside) ruleOf(i int, m *mbuf.Mbuf, b *burst.Burst) *mitigate.Rule {
+// matches tells whether the filter selects packet i.
+func (a *Aside) matches(i int, m *mbuf.Mbuf, b *burst.Burst) bool {
 	if n := int(a.number[i]); n != 0 {
-		return a.selector.RuleOfINT(a.c.Filter.Match, m, b, n-1)
+		return a.reader.OfINT(a.c.Filter.Match, m, b, n-1) != selector.None
 	}
-	return a.selector.RuleOf(a.c.Filter.Match, m, b)
+	return a.reader.Of(a.c.Filter.Match, m, b) != selector.None
 }
 
 // take copies m, which is packet i of the burst, if the capture wants packets of this stage. Whether it

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"intsink/dpdk/mbuf"
-	"intsink/engine/aside/mitigate"
 	"intsink/engine/event"
+	"intsink/engine/selector"
 	"intsink/engine/wire/inthdr"
 )
 
@@ -106,7 +106,7 @@ type Filter struct {
 	Events     event.Set       // some report about the packet is about one of them
 	Dropped    uint32          // bits of burst.DropReason
 	Malformed  uint32          // bits of inthdr.Reason; a packet fits that has a reason of either
-	Match      *mitigate.Table // nil: every packet
+	Match      *selector.Table // nil: every packet
 	SnapLength int             // bytes of a packet that are kept
 }
 

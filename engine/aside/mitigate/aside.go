@@ -11,6 +11,7 @@ import (
 	"intsink/engine/aside"
 	"intsink/engine/burst"
 	"intsink/engine/metric"
+	"intsink/engine/selector"
 	"intsink/engine/watch"
 	"intsink/flows"
 )
@@ -53,7 +54,7 @@ func (c *LinkCounters) count(a Action, dropped bool, bytes int) {
 // Packets of the other flows lose their INT in package fast, and no rule is asked about them. Every burst is due until all
 // flows are marked, where flows are told apart by inner keys, which rules do not ask about, and where packets have no flows.
 type Aside struct {
-	Selector
+	selector.Reader
 	number   int // of the worker
 	flows    *flows.Table
 	counters []*LinkCounters      // by link
@@ -79,7 +80,7 @@ func NewAside(number int, table *flows.Table, counters []*LinkCounters) *Aside {
 // Adopt makes the aside find the ids of devices where devices has them. watched: packets have flows;
 // innerKeys: not with the keys that rules ask about.
 func (a *Aside) Adopt(devices watch.Devices, watched, innerKeys bool) {
-	a.Selector.Adopt(devices, innerKeys)
+	a.Reader.Adopt(devices, innerKeys)
 	a.byFlow = watched && !innerKeys
 }
 
@@ -139,19 +140,19 @@ func (a *Aside) Select(b *burst.Burst) {
 	a.selected = [mbuf.MaxBurst]*Rule{}
 	for i, j := 0, 0; i < b.N; i++ {
 		m := b.Vec[i]
-		var r *Rule
+		at := selector.None
 		if j == b.Fast.Len() || int(b.Fast.At[j]) != i { // no INT
-			r = a.RuleOfFrame(a.table, burst.Headers(m), m.PktLen(), nil, b.Now)
+			at = a.OfFrame(a.table.Table, burst.Headers(m), m.PktLen(), nil, b.Now)
 		} else {
 			if left>>j&1 != 0 {
-				r = a.RuleOfINT(a.table, m, b, j)
+				at = a.OfINT(a.table.Table, m, b, j)
 			}
 			j++
 		}
-		if r == nil {
+		if at == selector.None {
 			continue
 		}
-		n := m.PktLen()
+		r, n := a.table.At(at), m.PktLen()
 		if r.Apply(a.number, b.Now, n) {
 			a.selected[i], a.any, b.Aside = r, true, true
 			b.Doomed |= 1 << i

@@ -1,17 +1,16 @@
-// Rule: match, action, life and counters of one mitigation rule; police: its rate, which
+// Rule: action and counters of one mitigation rule; Table, all of them; police: its rate, which
 // workers share.
 
 package mitigate
 
 import (
-	"net/netip"
 	"sync/atomic"
 
-	"intsink/internal/ranges"
+	"intsink/engine/selector"
 )
 
 // MaxRules bounds the rules of a Table.
-const MaxRules = 1024
+const MaxRules = selector.MaxRules
 
 // Action is what happens to a packet that a rule selects.
 type Action uint8
@@ -36,45 +35,48 @@ func ActionOf(name string) (Action, bool) {
 	return 0, false
 }
 
-// Match is what a rule selects. A list that is not empty must have an entry that fits; a
-// rule that asks for addresses, protocol or ports selects IP packets only.
-type Match struct {
-	Source, Destination         []netip.Prefix
-	Protocol                    []uint8
-	SourcePort, DestinationPort []PortRange
-	Device                      []uint64 // domain specific metadata with the role device_id
-	SourceMAC                   []uint64 // of the Ethernet header, 48 bits
-}
-
-// PortRange is an inclusive range of ports.
-type PortRange = ranges.Range[uint16]
-
 // Rule is one rule. Workers count in it, each in its own cache line; nothing else of it
-// changes but when it ends.
+// changes.
 type Rule struct {
-	ID     uint64
-	Match  Match
-	Action Action
+	selector.Rule // changes when it ends
+	ID            uint64
+	Action        Action
 
-	expires  atomic.Int64 // nanoseconds of the workers' clock
 	police   police
 	counters []counters // by worker
 }
 
 // NewRule makes a rule that so many workers count in. It ends at expires; bits is the rate
 // per second of a rule that polices, which begins to count at now.
-func NewRule(id uint64, m Match, a Action, bits uint64, now, expires int64, workers int) *Rule {
-	r := &Rule{ID: id, Match: m, Action: a, counters: make([]counters, workers)}
+func NewRule(id uint64, m selector.Match, a Action, bits uint64, now, expires int64, workers int) *Rule {
+	r := &Rule{ID: id, Action: a, counters: make([]counters, workers)}
+	r.Match = m
 	r.police.init(bits, now)
-	r.expires.Store(expires)
+	r.Extend(expires)
 	return r
 }
 
-// Extend makes expires the rule's end. Safe from any goroutine.
-func (r *Rule) Extend(expires int64) { r.expires.Store(expires) }
+// Table is rules, compiled. Nothing changes it: workers share it.
+type Table struct {
+	*selector.Table
+	rules []*Rule
+}
 
-// Expires returns when the rule ends. Safe from any goroutine.
-func (r *Rule) Expires() int64 { return r.expires.Load() }
+// At is the rule that has place i.
+func (t *Table) At(i int) *Rule { return t.rules[i] }
+
+// New compiles rules, at most MaxRules: the first that selects a packet wins. Without
+// any there is no Table: nil.
+func New(rules []*Rule) *Table {
+	if len(rules) == 0 {
+		return nil
+	}
+	selecting := make([]*selector.Rule, len(rules))
+	for i, r := range rules {
+		selecting[i] = &r.Rule
+	}
+	return &Table{selector.New(selecting), rules}
+}
 
 // counters are the counters of one worker, which alone writes them.
 type counters struct {

@@ -6,21 +6,21 @@ import (
 	"slices"
 
 	"intsink/engine/aside/capture"
-	"intsink/engine/aside/mitigate"
+	"intsink/engine/selector"
 	"intsink/engine/watch"
 	"intsink/engine/wire/inthdr"
 )
 
 // Matcher holds recorded packets against filters. It belongs to one goroutine.
 type Matcher struct {
-	selector mitigate.Selector
+	reader   selector.Reader
 	locators []*inthdr.Locator
 }
 
 // NewMatcher makes one for packets of links whose INT is read by locators, where devices has ids of devices.
 func NewMatcher(locators []*inthdr.Locator, devices watch.Devices) *Matcher {
 	m := &Matcher{locators: locators}
-	m.selector.Adopt(devices, false)
+	m.reader.Adopt(devices, false)
 	return m
 }
 
@@ -31,5 +31,5 @@ func (m *Matcher) Fits(f *capture.Filter, p *capture.Record) bool {
 		stage = capture.Out
 	}
 	return f.Stages&stage != 0 && f.FitsLink(p.Link) && (!f.AsksFlow() || slices.Contains(f.Watches, p.Watch)) && f.FitsEvents(p.Events) &&
-		f.FitsReason(p.Dropped, p.Reason, p.Malformed) && (f.Match == nil || p.Link < len(m.locators) && m.selector.RuleOfFrame(f.Match, p.Data, p.Len, m.locators[p.Link], p.Time) != nil)
+		f.FitsReason(p.Dropped, p.Reason, p.Malformed) && (f.Match == nil || p.Link < len(m.locators) && m.reader.OfFrame(f.Match, p.Data, p.Len, m.locators[p.Link], p.Time) != selector.None)
 }

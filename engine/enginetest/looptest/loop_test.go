@@ -26,6 +26,7 @@ import (
 	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/reporting"
+	"intsink/engine/selector"
 	"intsink/engine/watch"
 	"intsink/engine/wire/intgen"
 	"intsink/engine/wire/inthdr"
@@ -81,11 +82,11 @@ func TestLoopInC(t *testing.T) {
 	t.Run("no rules", func(t *testing.T) { sameInC(t, dir, 0, in, back, offset, nil) })
 	first := intgen.NthFlow(3, false, false).Src
 	t.Run("rules of mitigation", func(t *testing.T) {
-		sameInC(t, dir, 2, in, back, offset, &mitigate.Match{Source: []netip.Prefix{netip.PrefixFrom(first, first.BitLen())}})
+		sameInC(t, dir, 2, in, back, offset, &selector.Match{Source: []netip.Prefix{netip.PrefixFrom(first, first.BitLen())}})
 	})
 }
 
-func sameInC(t *testing.T, dir string, n int, in, back string, offset int64, drops *mitigate.Match) {
+func sameInC(t *testing.T, dir string, n int, in, back string, offset int64, drops *selector.Match) {
 	inGo, bursts := run(t, dir, n, in, back, 0, drops)
 	inC, ofGo := run(t, dir, n+1, in, back, offset, drops)
 	for i, of := range inGo.frames {
@@ -109,7 +110,7 @@ func sameInC(t *testing.T, dir string, n int, in, back string, offset int64, dro
 
 // run has a worker take all frames from one capture to the other, both ways. It returns how many
 // bursts Go received.
-func run(t *testing.T, dir string, n int, in, back string, offset int64, drops *mitigate.Match) (o outcome, received int64) {
+func run(t *testing.T, dir string, n int, in, back string, offset int64, drops *selector.Match) (o outcome, received int64) {
 	pool, reports := dpdktest.Pool(t, fmt.Sprint("packets", n)), dpdktest.Pool(t, fmt.Sprint("reports", n))
 	outs := []string{filepath.Join(dir, fmt.Sprint("tonetwork", n)), filepath.Join(dir, fmt.Sprint("tohost", n))}
 	var bursts atomic.Int64

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -15,9 +14,9 @@ import (
 	"intsink/cmd/intsink/internal/packetmatch"
 	"intsink/conf"
 	"intsink/engine/aside/capture"
-	"intsink/engine/aside/mitigate"
 	"intsink/engine/burst"
 	"intsink/engine/event"
+	"intsink/engine/selector"
 	"intsink/engine/wire/inthdr"
 )
 
@@ -220,7 +219,7 @@ func (q *Request) compileReasons(f *capture.Filter) error {
 	return nil
 }
 
-func (q *Request) compileMatch() (*mitigate.Table, error) {
+func (q *Request) compileMatch() (*selector.Table, error) {
 	if q.Match.Empty() {
 		if q.BothWays {
 			return nil, control.WrongField("both_ways", ": there is nothing to take the opposite direction of: name a source, destination, protocol, port, device id or MAC address, too")
@@ -231,15 +230,11 @@ func (q *Request) compileMatch() (*mitigate.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	matches := []mitigate.Match{m}
+	matches := []selector.Match{m}
 	if q.BothWays {
 		back := m
 		back.Source, back.Destination, back.SourcePort, back.DestinationPort = m.Destination, m.Source, m.DestinationPort, m.SourcePort
 		matches = append(matches, back)
 	}
-	var rules []*mitigate.Rule
-	for i, m := range matches {
-		rules = append(rules, mitigate.NewRule(uint64(i), m, mitigate.Count, 0, 0, math.MaxInt64, 1))
-	}
-	return mitigate.New(rules), nil
+	return selector.Of(matches...), nil
 }

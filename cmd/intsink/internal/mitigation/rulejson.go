@@ -13,6 +13,7 @@ import (
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/packetmatch"
 	"intsink/engine/aside/mitigate"
+	"intsink/engine/selector"
 )
 
 // Request is the JSON that adds a rule.
@@ -77,7 +78,7 @@ func (l Life) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(
 const maxComment = 200
 
 // compile checks r, and returns its match and action in the form that workers use.
-func (r *Request) compile() (m mitigate.Match, a mitigate.Action, err error) {
+func (r *Request) compile() (m selector.Match, a mitigate.Action, err error) {
 	if m, err = r.Match.Compile(); err != nil {
 		return m, a, err
 	}

@@ -14,6 +14,7 @@ import (
 	"intsink/cmd/intsink/internal/control/controltest"
 	"intsink/cmd/intsink/internal/packetmatch"
 	"intsink/engine/aside/mitigate"
+	"intsink/engine/selector"
 	"intsink/flows"
 )
 
@@ -41,8 +42,8 @@ func (w *worker) drops(destination string, port uint16, device, mac uint64, now 
 	var k flows.Key
 	k.SetAddrs(a, a)
 	k.SetPorts(version, 17, 1, port)
-	r := t.Find(&mitigate.Packet{Key: &k, HasDevice: device != 0, Device: device, SourceMAC: mac}, now)
-	return r != nil && r.Apply(0, now, 100)
+	i := t.Find(&selector.Packet{Key: &k, HasDevice: device != 0, Device: device, SourceMAC: mac}, now)
+	return i != selector.None && t.At(i).Apply(0, now, 100)
 }
 
 // site is a server on a unix socket, over two workers.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"intsink/cmd/intsink/internal/control"
-	"intsink/engine/aside/mitigate"
+	"intsink/engine/selector"
 )
 
 // maxEntries is how many entries each list of a match may have.
@@ -23,7 +23,7 @@ func (m *Match) Empty() bool {
 }
 
 // Compile returns the match in the form that workers compare.
-func (m *Match) Compile() (out mitigate.Match, err error) {
+func (m *Match) Compile() (out selector.Match, err error) {
 	parse(&out.Source, "source", m.Source, prefix, &err)
 	parse(&out.Destination, "destination", m.Destination, prefix, &err)
 	parse(&out.Protocol, "protocol", m.Protocol, protocol, &err)
@@ -80,7 +80,7 @@ func protocol(s string) (n uint8, must string) {
 	return uint8(x), ""
 }
 
-func ports(s string) (r mitigate.PortRange, must string) {
+func ports(s string) (r selector.PortRange, must string) {
 	first, last, isRange := strings.Cut(s, "-")
 	if !isRange {
 		last = first
@@ -90,7 +90,7 @@ func ports(s string) (r mitigate.PortRange, must string) {
 	if err != nil || err2 != nil || a > b {
 		return r, `must be a port, or a range such as "8000-8099"`
 	}
-	return mitigate.PortRange{First: uint16(a), Last: uint16(b)}, ""
+	return selector.PortRange{First: uint16(a), Last: uint16(b)}, ""
 }
 
 func device(s string) (n uint64, must string) {

@@ -1,6 +1,6 @@
-// Selector: finds the rule that selects a packet, by what the packet is without INT.
+// Reader: finds the rule that selects a packet, by what the packet is without INT.
 
-package mitigate
+package selector
 
 import (
 	"intsink/dpdk/mbuf"
@@ -11,8 +11,8 @@ import (
 	"intsink/flows"
 )
 
-// Selector reads of packets what rules ask for. It belongs to one worker.
-type Selector struct {
+// Reader reads of packets what rules ask for. It belongs to one worker.
+type Reader struct {
 	devices   watch.Devices // where packets have the id of a device
 	innerKeys bool          // package fast makes other keys than those that rules ask about
 
@@ -23,30 +23,30 @@ type Selector struct {
 	outers inthdr.Outers
 }
 
-// Adopt makes the selector find the ids of devices where devices has them. innerKeys: flows are told apart by what is
+// Adopt makes the reader find the ids of devices where devices has them. innerKeys: flows are told apart by what is
 // inside of tunnels.
-func (x *Selector) Adopt(devices watch.Devices, innerKeys bool) {
+func (x *Reader) Adopt(devices watch.Devices, innerKeys bool) {
 	x.devices, x.innerKeys = devices, innerKeys
 }
 
-// RuleOf is the rule of t that selects m, a packet of b that may have INT; nil: none does. INT packets are selected by what
+// Of is the place of the rule of t that selects m, a packet of b that may have INT; None: none does. INT packets are selected by what
 // they are without INT, as flows are.
-func (x *Selector) RuleOf(t *Table, m *mbuf.Mbuf, b *burst.Burst) *Rule {
-	return x.RuleOfFrame(t, burst.Headers(m), m.PktLen(), b.Link.Locator, b.Now)
+func (x *Reader) Of(t *Table, m *mbuf.Mbuf, b *burst.Burst) int {
+	return x.OfFrame(t, burst.Headers(m), m.PktLen(), b.Link.Locator, b.Now)
 }
 
-// RuleOfINT is RuleOf for INT packet j of b, whose key package fast may know.
-func (x *Selector) RuleOfINT(t *Table, m *mbuf.Mbuf, b *burst.Burst, j int) *Rule {
+// OfINT is Of for INT packet j of b, whose key package fast may know.
+func (x *Reader) OfINT(t *Table, m *mbuf.Mbuf, b *burst.Burst, j int) int {
 	if b.Fast.Unknown>>j&1 != 0 || x.innerKeys || t.AsksDevice() {
-		return x.RuleOf(t, m, b)
+		return x.Of(t, m, b)
 	}
 	x.packet = Packet{Key: &b.Fast.Keys[j], SourceMAC: SourceMAC(m.Bytes())}
 	return t.Find(&x.packet, b.Now)
 }
 
-// RuleOfFrame is RuleOf for the first bytes of a packet of n bytes, with all of its headers, whose INT locator reads; nil: it has
+// OfFrame is Of for the first bytes of a packet of n bytes, with all of its headers, whose INT locator reads; nil: it has
 // none.
-func (x *Selector) RuleOfFrame(t *Table, f []byte, n int, locator *inthdr.Locator, now int64) *Rule {
+func (x *Reader) OfFrame(t *Table, f []byte, n int, locator *inthdr.Locator, now int64) int {
 	x.packet = Packet{SourceMAC: SourceMAC(f)}
 	if packet.Parse(f, n, &x.layers) == packet.OK {
 		x.info = inthdr.Info{}

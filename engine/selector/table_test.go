@@ -1,12 +1,10 @@
-package mitigate
+package selector
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"intsink/engine/classify/classifytest"
@@ -43,6 +41,12 @@ func (d dice) match() Match {
 	}
 }
 
+func ruleOf(m Match, expires int64) *Rule {
+	r := &Rule{Match: m}
+	r.Extend(expires)
+	return r
+}
+
 func (d dice) packet() *Packet {
 	p := &Packet{SourceMAC: d.mac(), HasDevice: d.IntN(2) == 0, Device: d.Device()}
 	if d.IntN(8) > 0 {
@@ -60,21 +64,21 @@ func TestFind(t *testing.T) {
 			d := newDice(1, uint64(n))
 			rules, found := make([]*Rule, n), 0
 			for i := range rules {
-				rules[i] = NewRule(uint64(i), d.match(), Drop, 0, 0, int64(50+d.IntN(100)), 1)
+				rules[i] = ruleOf(d.match(), int64(50+d.IntN(100)))
 			}
 			table := New(rules)
 			for range 3000 {
 				p := d.packet()
-				var want *Rule
-				for _, r := range rules {
+				want := None
+				for i, r := range rules {
 					if r.Match.selects(p) && 100 < r.Expires() {
-						want = r
+						want = i
 						found++
 						break
 					}
 				}
 				if got := table.Find(p, 100); got != want {
-					t.Fatalf("%+v: %+v, want %+v", p, got, want)
+					t.Fatalf("%+v: %d, want %d", p, got, want)
 				}
 			}
 			if n > 2 && found < 300 {
@@ -91,71 +95,11 @@ func TestNoRules(t *testing.T) {
 	}
 	rules := make([]*Rule, MaxRules+1)
 	for i := range rules {
-		rules[i] = NewRule(uint64(i), Match{SourceMAC: []uint64{uint64(i)}}, Drop, 0, 0, 1, 1)
+		rules[i] = ruleOf(Match{SourceMAC: []uint64{uint64(i)}}, 1)
 	}
 	table := New(rules)
-	if table.Find(&Packet{SourceMAC: MaxRules}, 0) != nil || table.Find(&Packet{SourceMAC: MaxRules - 1}, 0) != rules[MaxRules-1] {
+	if table.Find(&Packet{SourceMAC: MaxRules}, 0) != None || table.Find(&Packet{SourceMAC: MaxRules - 1}, 0) != MaxRules-1 {
 		t.Error("other rules than the first 1024 are in force")
-	}
-}
-
-// TestPoliceIsShared: what several workers let pass together is the rate and its burst.
-func TestPoliceIsShared(t *testing.T) {
-	const bits, packet, workers = 8e6, 1000, 4 // a packet takes 1 ms
-	r := NewRule(1, Match{}, Police, bits, 5, 1e18, workers)
-	var now, passed atomic.Int64
-	now.Store(5)
-	var all sync.WaitGroup
-	for w := range workers {
-		all.Go(func() {
-			for range 25_000 {
-				if !r.Apply(w, now.Add(10_000), packet) {
-					passed.Add(1)
-				}
-			}
-		})
-	}
-	all.Wait() // 1 s, 1000 packets, and 100 of the burst
-	if n := passed.Load(); n < 1095 || n > 1102 {
-		t.Errorf("%d packets passed, want 1000 and a burst of 100", n)
-	}
-	if c := r.Counters(); c.Packets != 100_000 || c.Bytes != 100_000*packet {
-		t.Errorf("counted %+v", c)
-	}
-}
-
-// TestPoliceAtItsBounds: rates that are as low and as high as they may be, frames as long,
-// and times as late.
-func TestPoliceAtItsBounds(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		bits   uint64
-		bytes  int
-		gap    int64
-		passed int // of 1000 packets, one per gap
-	}{
-		{"lowest rate, longest frame", MinRate, 65535, 1e9, 2}, // 524 s each
-		{"lowest rate, shortest frame", MinRate, 60, 480e6, 1000},
-		{"highest rate", MaxRate, 64, 2, 1000},
-		{"half of a rate", 1e9, 1250, 5000, 1000},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var p police
-			p.init(c.bits, 7)
-			passed := 0
-			for i := range int64(1000) {
-				if p.take(int64(MaxLife)-1000*c.gap+i*c.gap, c.bytes) {
-					passed++
-				}
-			}
-			if passed != c.passed {
-				t.Errorf("%d passed, want %d", passed, c.passed)
-			}
-		})
-	}
-	var none police
-	if none.take(1, 1) {
-		t.Error("without a rate something passes")
 	}
 }
 
@@ -165,9 +109,9 @@ func BenchmarkFind(b *testing.B) {
 		b.Run(fmt.Sprintf("rules=%d", n), func(b *testing.B) {
 			rules := make([]*Rule, n)
 			for i := range rules {
-				rules[i] = NewRule(uint64(i), Match{
+				rules[i] = ruleOf(Match{
 					Destination: []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 1}), 32)}, DestinationPort: []PortRange{{First: 80, Last: 80}},
-				}, Drop, 0, 0, 1<<62, 1)
+				}, 1<<62)
 			}
 			table, d := New(rules), newDice(1, 2)
 			packets := make([]*Packet, 4096)

@@ -1,6 +1,6 @@
-// Table: mitigation rules compiled to bit vectors; Find, the first that selects a packet.
+// Table: rules compiled to bit vectors; Find, the first that selects a packet.
 
-package mitigate
+package selector
 
 import (
 	"encoding/binary"
@@ -10,6 +10,9 @@ import (
 	"intsink/engine/classify"
 	"intsink/flows"
 )
+
+// None is the place of no rule.
+const None = -1
 
 // Table is rules, compiled. Nothing changes it: workers share it.
 type Table struct {
@@ -125,8 +128,8 @@ func (x *fits) word(i int) uint64 {
 	return word
 }
 
-// Find returns the first rule that selects p and has not ended at now; nil: there is none.
-func (t *Table) Find(p *Packet, now int64) *Rule {
+// Find returns the place of the first rule that selects p and has not ended at now; None: there is none.
+func (t *Table) Find(p *Packet, now int64) int {
 	var x fits
 	if t.mac.Cuts() {
 		x.add(t.mac.At(classify.Point{0, p.SourceMAC}))
@@ -143,12 +146,12 @@ func (t *Table) Find(p *Packet, now int64) *Rule {
 	}
 	for i := range t.words {
 		for word := x.word(i); word != 0; word &= word - 1 {
-			if r := t.rules[64*i+bits.TrailingZeros64(word)]; now < r.Expires() {
-				return r
+			if at := 64*i + bits.TrailingZeros64(word); now < t.rules[at].Expires() {
+				return at
 			}
 		}
 	}
-	return nil
+	return None
 }
 
 // byKey adds what the key of a flow fits. All values of a field that no rule cuts fit the same: those of addresses none, where all rules
