@@ -69,7 +69,7 @@ func newLinksBed(t *testing.T, tap bool, change func(*Rules)) *linksBed {
 	for i := range b.ports {
 		b.ports[i] = &chainQueue{memQueue: &memQueue{Pool: b.pool, Room: unlimited}}
 	}
-	links := []burst.Link{{Network: b.ports[0], Host: b.ports[1], NetworkID: 1, HostID: 2}, {Network: b.ports[2], Host: b.ports[3], NetworkID: 3, HostID: 4, Mitigation: true}}
+	links := []burst.Link{{Network: b.ports[0], Host: b.ports[1], NetworkID: 1, HostID: 2}, {Network: b.ports[2], Host: b.ports[3], NetworkID: 3, HostID: 4, Droppable: true}}
 	if tap {
 		links[0].Host = nil
 	}
@@ -205,7 +205,7 @@ func (b *linksBed) live(x *round) {
 	b.Poll()
 	if x.rules != 0 {
 		b.mitigations = b.anyRules(rand.New(rand.NewPCG(x.rules, 1)))
-		b.Mitigation.Mitigate(mitigate.New(b.mitigations))
+		AsideOf[*mitigate.Aside](b.Worker).Mitigate(mitigate.New(b.mitigations))
 	}
 	if x.reload {
 		again := *b.rules

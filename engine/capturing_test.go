@@ -168,7 +168,7 @@ func TestCaptureFilters(t *testing.T) {
 		{"as they left", func(f *capture.Filter) { f.Stages = capture.Out; f.Watches = []string{"web", "x"} }, []string{"host out web new_flow"}},
 		{"an event", func(f *capture.Filter) { f.Events = event.Malformed.Set() | event.Leak.Set() }, []string{"net in malformed malformed=shim_length drop=malformed"}},
 		{"two things", func(f *capture.Filter) { f.Watches, f.Events = []string{"web"}, event.Malformed.Set() }, nil},
-		{"mitigation", reason(burst.DropMitigation), []string{"net in all new_flow drop=mitigation"}},
+		{"mitigation", reason(burst.DropRule), []string{"net in all new_flow drop=mitigation"}},
 		{"int_discard", reason(burst.DropDiscard), []string{"net in all new_flow drop=int_discard"}},
 		{"tx_full", reason(burst.DropTxFull), []string{"host out all new_flow drop=tx_full"}},
 		{"malformed", func(f *capture.Filter) { f.Malformed = 1 << inthdr.ReasonLength }, []string{"net in malformed malformed=shim_length drop=malformed"}},

@@ -104,7 +104,7 @@ func (w *Worker) ReloadCollectors(r *Rules, outlets []reporting.Outlet) {
 
 // PassAll makes packets pass as they came from the next tick on, both ways, with their INT,
 // and without anything being known of them: that is all a worker does that cannot keep up.
-// Rules of mitigation drop none meanwhile. False ends it. Safe from any goroutine.
+// Rules drop none meanwhile. False ends it. Safe from any goroutine.
 func (w *Worker) PassAll(pass bool) { w.stages.passAll.Ask(pass) }
 
 // Adopted tells whether the worker has adopted r, which Reload handed over, and nothing

@@ -16,7 +16,7 @@ import (
 // fullTable is a bed whose table refuses new flows, and the number of a flow that is not in it.
 func fullTable(t *testing.T) (b *bed, n int) {
 	b = mitigated(t, func(r *Rules) { r.Watches[0].Policy.Thresholds.NewFlowRate = 0 })
-	b.remake(func(c *WorkerConfig) { c.Flows.Capacity, c.Links[0].Mitigation = 16, true })
+	b.remake(func(c *WorkerConfig) { c.Flows.Capacity, c.Links[0].Droppable = 16, true })
 	for refused := uint64(0); refused == 0; refused = b.Snapshot().Refused {
 		n++
 		b.pass(withINT(t, plain(n), nil))

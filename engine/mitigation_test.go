@@ -19,29 +19,29 @@ import (
 // mitigated is a bed whose link has mitigation.
 func mitigated(t *testing.T, change func(*Rules)) *bed {
 	b := explained(t, change)
-	b.Worker.links[0].Mitigation = true
+	b.Worker.links[0].Droppable = true
 	return b
 }
 
 // Mitigate hands rules over, and lets the worker take them over as its next tick does.
 func (b *bed) Mitigate(t *mitigate.Table) {
-	b.Worker.Mitigation.Mitigate(t)
+	AsideOf[*mitigate.Aside](b.Worker).Mitigate(t)
 	b.stages.turns.Tick(b.now)
 }
 
 // TestMitigationBeginsAndEndsWithATick.
 func TestMitigationBeginsAndEndsWithATick(t *testing.T) {
 	b := mitigated(t, nil)
-	b.Worker.Mitigation.Mitigate(mitigate.New([]*mitigate.Rule{b.rule(flowOne, mitigate.Drop, 0)}))
+	AsideOf[*mitigate.Aside](b.Worker).Mitigate(mitigate.New([]*mitigate.Rule{b.rule(flowOne, mitigate.Drop, 0)}))
 	b.step(tickNs)
 	host, _ := b.pass(plain(1))
 	sameFrames(t, host)
-	b.Worker.Mitigation.Mitigate(nil)
-	if b.Mitigation.Mitigates(nil) {
+	AsideOf[*mitigate.Aside](b.Worker).Mitigate(nil)
+	if AsideOf[*mitigate.Aside](b.Worker).Mitigates(nil) {
 		t.Error("the rules are said to have ended before the worker looked")
 	}
 	b.step(tickNs)
-	if !b.Mitigation.Mitigates(nil) {
+	if !AsideOf[*mitigate.Aside](b.Worker).Mitigates(nil) {
 		t.Error("the rules are said to hold still")
 	}
 	host, _ = b.pass(plain(1))
@@ -115,7 +115,7 @@ func TestMitigationDropsAFlow(t *testing.T) {
 	sameFrames(t, host, plain(1))
 	b.balance()
 	c := &b.Snapshot().Links[0]
-	if n := c.Direction[burst.ToHost].Dropped[burst.DropMitigation]; n != 4 || c.Mitigation.Dropped[mitigate.Drop] != 4 || c.INT[inthdr.MD] != 8 {
+	if n := c.Direction[burst.ToHost].Dropped[burst.DropRule]; n != 4 || c.Mitigation.Dropped[mitigate.Drop] != 4 || c.INT[inthdr.MD] != 8 {
 		t.Errorf("%d dropped, counted %+v, INT %d; want 4, 4, 8", n, c.Mitigation, c.INT[inthdr.MD])
 	}
 }
@@ -156,7 +156,7 @@ func TestMitigationOfFlowsInside(t *testing.T) {
 	forEachEncapsulation(t, func(t *testing.T, e *enclosed) {
 		_, marked := e.frames(t, false)
 		b := e.bed(t)
-		b.Worker.links[0].Mitigation = true
+		b.Worker.links[0].Droppable = true
 		inner := *b.rules
 		inner.InnerKeys = true
 		b.Reload(&inner)
@@ -313,7 +313,7 @@ func TestMitigationAndOtherDrops(t *testing.T) {
 			sameFrames(t, host)
 			b.balance()
 			d := &b.Snapshot().Links[0].Direction[burst.ToHost].Dropped
-			if d[burst.DropMitigation] != 3 || d[burst.DropMalformed] != 1 || d[burst.DropDiscard] != 0 || r.Counters().DroppedPackets != 3 {
+			if d[burst.DropRule] != 3 || d[burst.DropMalformed] != 1 || d[burst.DropDiscard] != 0 || r.Counters().DroppedPackets != 3 {
 				t.Errorf("dropped %d, the rule counts %+v", d, r.Counters())
 			}
 		})

@@ -93,14 +93,24 @@ func (w *Worker) addAsides(c *WorkerConfig) {
 		taps = taps && w.links[i].Host == nil
 	}
 	w.Captures = capture.NewAside(w.detector)
-	w.Mitigation = mitigate.NewAside(int(c.QueueID), w.table, ofEach(w, func(l *LinkCounters) *mitigate.LinkCounters { return &l.Mitigation }))
+	drops := mitigate.NewAside(int(c.QueueID), w.table, ofEach(w, func(l *LinkCounters) *mitigate.LinkCounters { return &l.Mitigation }))
 	w.Questions = inspect.NewAside(w.table, w.detector, c.Seed)
 	w.Verification = verify.New(ofEach(w, func(l *LinkCounters) *verify.Counters { return &l.Verify }), taps)
 	sample := checksum.New(ofEach(w, func(l *LinkCounters) *checksum.Counters { return &l.Checksum }), taps)
 	pass := passall.New(ofEach(w, func(l *LinkCounters) *passall.Counters { return &l.PassAll }))
 	w.Recorder = recorder.New(c.Recorder, c.Clock(), w.detector, &w.counters.Recorder)
-	w.stages.captures, w.stages.mitigate, w.stages.passAll, w.stages.recorder, w.stages.detector = w.Captures, w.Mitigation, pass, w.Recorder, w.detector
-	w.stages.turns = aside.New(pass, w.Mitigation, w.Captures, sample, w.Verification, w.Questions)
+	w.stages.captures, w.stages.dropper, w.stages.passAll, w.stages.recorder, w.stages.detector = w.Captures, &drops.Dropper, pass, w.Recorder, w.detector
+	w.stages.turns = aside.New(pass, drops, w.Captures, sample, w.Verification, w.Questions)
+}
+
+// AsideOf returns the aside of w that is a T; the zero value of T: none is. Other goroutines may use what it says they may.
+func AsideOf[T aside.Aside](w *Worker) (none T) {
+	for _, a := range w.stages.turns.All() {
+		if a, ok := a.(T); ok {
+			return a
+		}
+	}
+	return none
 }
 
 // addStages makes the stages, and hands each what it shares with others.
@@ -109,7 +119,7 @@ func (w *Worker) addStages(c *WorkerConfig) {
 	s.match = match.New(w.detector, c.Seed)
 	s.parse = parse.New(w.table, ofEach(w, func(l *LinkCounters) *parse.Counters { return &l.Parse }))
 	s.detect = detect.New(w.detector, w.Questions.Paths, c.Seed)
-	s.lookup = lookup.New(w.table, w.Mitigation.Mark, s.detect.CountOthers)
+	s.lookup = lookup.New(w.table, s.dropper.Mark, s.detect.CountOthers)
 	s.report = report.New(report.Config{
 		Reporter: w.reporter, Detector: w.detector, Table: w.table, Paths: w.Questions.Paths, Feed: &w.Questions.Feed, Recorder: w.Recorder,
 		Clock: func() int64 { return w.clock() }, Seed: c.Seed, Links: len(w.links),

@@ -82,14 +82,14 @@ func (w *Worker) countInC(l *fast.Loop) {
 	w.detector.Samples.Count(l.Now, withINT)
 }
 
-// tellLoop sets which links' packets without INT the loop in C returns to Go: those of links with rules of mitigation. Such
+// tellLoop sets which links' packets without INT the loop in C returns to Go: those of links with rules that drop packets. Such
 // packets have no flow whose mark could say that no rule selects them, so Go has to ask the rules about each.
 func (w *Worker) tellLoop() {
 	if w.loop == nil {
 		return
 	}
 	for i := range w.links {
-		w.loop.SetPlain(i, w.Mitigation.HasRules() && w.links[i].Mitigation)
+		w.loop.SetPlain(i, w.stages.dropper.On && w.links[i].Droppable)
 	}
 }
 

@@ -129,7 +129,7 @@ func (w *Worker) adoptParts(p *parts) {
 	s.detect.Adopt(p.detect)
 	s.report.Adopt(p.report)
 	w.Captures.Adopt(p.capture)
-	w.Mitigation.Adopt(p.capture.Devices, w.burst.Watched, p.rules.InnerKeys)
+	s.dropper.Adopt(p.capture.Devices, w.burst.Watched, p.rules.InnerKeys)
 	w.Verification.Adopt(p.rules.Verify)
 	w.Recorder.Adopt(p.rules.Watches)
 	w.Questions.Adopt(p.rules.Watches, w.burst.Generation)

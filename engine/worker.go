@@ -7,7 +7,6 @@ import (
 	"intsink/engine/aside"
 	"intsink/engine/aside/capture"
 	"intsink/engine/aside/inspect"
-	"intsink/engine/aside/mitigate"
 	"intsink/engine/aside/passall"
 	"intsink/engine/aside/recorder"
 	"intsink/engine/aside/verify"
@@ -30,7 +29,6 @@ import (
 // methods but Snapshot, Usual, Episodes, Reload, ReloadCollectors, Adopted, OddValues, PassAll, Beat and Stop belong to the goroutine that polls.
 type Worker struct {
 	Captures     *capture.Aside     // other goroutines hand captures to it,
-	Mitigation   *mitigate.Aside    // rules,
 	Questions    *inspect.Aside     // and questions;
 	Verification *verify.Aside      // here is what it found last;
 	Recorder     *recorder.Recorder // they read its packets
@@ -67,7 +65,7 @@ type stages struct {
 	captures *capture.Aside
 	recorder *recorder.Recorder
 	detector *event.Detector
-	mitigate *mitigate.Aside
+	dropper  *aside.Dropper
 }
 
 // toHost takes a burst that l has received from the INT domain through all stages but transmit.
@@ -84,8 +82,8 @@ func (s *stages) toHost(l *burst.Served, b *burst.Burst) {
 
 // afterMatch takes a burst through the stages behind match.
 func (s *stages) afterMatch(b *burst.Burst) {
-	if s.mitigate.HasRules() {
-		s.mitigate.Select(b)
+	if s.dropper.On {
+		s.dropper.Select(b)
 	}
 	if b.Fast.Unknown != 0 {
 		s.parse.Do(b)
@@ -127,8 +125,8 @@ func (s *stages) tell(b *burst.Burst) {
 }
 
 // aside takes a burst through the stages behind parse that asides look at before its INT is
-// taken out and after. All packets still have their INT. The detector sees them before rules of
-// mitigation drop them: the sink's own drops are no loss of the network.
+// taken out and after. All packets still have their INT. The detector sees them before rules drop
+// them: the sink's own drops are no loss of the network.
 //
 //go:noinline
 func (s *stages) aside(b *burst.Burst) {
@@ -136,7 +134,7 @@ func (s *stages) aside(b *burst.Burst) {
 	if n > 0 && b.Watched {
 		s.watch(b)
 	}
-	s.mitigate.Drop(b)
+	s.dropper.Drop(b)
 	s.turns.Arrived(b)
 	s.tell(b)
 	switch {

@@ -1,5 +1,5 @@
-// Package aside has what a worker does beside the stages, now and then: captures, rules of
-// mitigation, samples of checksums, questions. Each is an Aside. Turns say which bursts are due
+// Package aside has what a worker does beside the stages, now and then: captures, rules
+// that drop packets, samples of checksums, questions. Each is an Aside. Turns say which bursts are due
 // for one, so that an aside costs the usual burst nothing while it is not configured.
 package aside
 
@@ -40,6 +40,9 @@ type Turns struct {
 
 // New makes turns of all asides, in the order in which they see a burst.
 func New(all ...Aside) Turns { return Turns{all: all, wanted: make([]Aside, 0, len(all))} }
+
+// All are the asides.
+func (t *Turns) All() []Aside { return t.all }
 
 // Due tells whether the burst at hand is due for some aside.
 func (t *Turns) Due(now int64) bool { return t.packets >= t.until || now >= t.next }

@@ -69,7 +69,7 @@ type Burst struct {
 // packet j.
 type known struct {
 	Parsed     uint64 // [P]L[D]RS i: Layers, Info and Outers are those of the packet
-	Doomed     uint64 // PLDR      i: a rule of mitigation drops the packet once its events are reported
+	Doomed     uint64 // PLDR      i: a rule drops the packet once its events are reported
 	Change     uint64 //           i: a packet from the host, which tonetwork changes before it leaves
 	Fresh      uint64 // [L]D      j: the flow was made for this packet
 	Keeps      uint64 // [D]RS     j: the packet keeps its INT until strip
@@ -103,7 +103,7 @@ func (b *Burst) Begin(l *Served, d Direction) {
 	b.Clear()
 }
 
-// DoomedOf returns those INT packets of which that a rule of mitigation drops, by their numbers.
+// DoomedOf returns those INT packets of which that a rule drops, by their numbers.
 func (b *Burst) DoomedOf(which uint64) (doomed uint64) {
 	for left := which; b.Doomed != 0 && left != 0; left &= left - 1 {
 		doomed |= b.Doomed >> b.Fast.At[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)] & 1 << bits.TrailingZeros64(left)

@@ -37,7 +37,7 @@ type Link struct {
 	Network, Host     Queue             // Host is nil on a tap
 	NetworkID, HostID uint16            // interface ids in the sink's own metadata
 	Gauges            *reporting.Gauges // nil: not live
-	Mitigation        bool              // rules of mitigation hold for what comes from the network
+	Droppable         bool              // rules may drop what comes from the network
 
 	NetworkStation, HostStation Station // nil: no reports leave by that port
 }

@@ -186,7 +186,7 @@ func newScene(r *row) (*scene, error) {
 	if r.rules != nil {
 		r.rules(rules)
 	}
-	links := []burst.Link{{Name: "edge", Network: s.port, Host: quiet{s.port}, NetworkID: 1, HostID: 2, Mitigation: r.mitigations != nil}}
+	links := []burst.Link{{Name: "edge", Network: s.port, Host: quiet{s.port}, NetworkID: 1, HostID: 2, Droppable: r.mitigations != nil}}
 	for i := 1; i < r.links; i++ {
 		links = append(links, burst.Link{Name: fmt.Sprint("quiet", i), Network: quiet{s.port}, Host: quiet{s.port}, NetworkID: uint16(2*i + 1), HostID: uint16(2*i + 2)})
 	}
@@ -200,7 +200,7 @@ func newScene(r *row) (*scene, error) {
 		s.worker.ParseAll()
 	}
 	if r.mitigations != nil {
-		s.worker.Mitigation.Mitigate(mitigate.New(r.mitigations))
+		engine.AsideOf[*mitigate.Aside](s.worker).Mitigate(mitigate.New(r.mitigations))
 	}
 	if s.worker.Questions.Feed.Want(0); r.page {
 		s.worker.Questions.Feed.Want(event.AllEvents)

@@ -54,6 +54,7 @@ func (c *LinkCounters) count(a Action, dropped bool, bytes int) {
 // Packets of the other flows lose their INT in package fast, and no rule is asked about them. Every burst is due until all
 // flows are marked, where flows are told apart by inner keys, which rules do not ask about, and where packets have no flows.
 type Aside struct {
+	aside.Dropper
 	selector.Reader
 	number   int // of the worker
 	flows    *flows.Table
@@ -74,12 +75,14 @@ const marksAtOnce = 256
 
 // NewAside makes the aside of the worker of this number, whose flows table has.
 func NewAside(number int, table *flows.Table, counters []*LinkCounters) *Aside {
-	return &Aside{number: number, flows: table, counters: counters, marked: true}
+	a := &Aside{number: number, flows: table, counters: counters, marked: true}
+	a.Dropper = aside.Dropper{Select: a.selectOf, Drop: a.drop, Mark: a.markNew, Adopt: a.adopt}
+	return a
 }
 
-// Adopt makes the aside find the ids of devices where devices has them. watched: packets have flows;
+// adopt makes the aside find the ids of devices where devices has them. watched: packets have flows;
 // innerKeys: not with the keys that rules ask about.
-func (a *Aside) Adopt(devices watch.Devices, watched, innerKeys bool) {
+func (a *Aside) adopt(devices watch.Devices, watched, innerKeys bool) {
 	a.Reader.Adopt(devices, innerKeys)
 	a.byFlow = watched && !innerKeys
 }
@@ -92,13 +95,10 @@ func (a *Aside) Mitigate(t *Table) { a.asked.Store(t) }
 // goroutine.
 func (a *Aside) Mitigates(t *Table) bool { return a.inForce.Load() == t }
 
-// HasRules tells whether rules are in force.
-func (a *Aside) HasRules() bool { return a.table != nil }
-
 // Tick takes over the rules that were handed over, and marks some flows by them.
 func (a *Aside) Tick(int64) {
 	if t := a.asked.Load(); t != a.table {
-		a.table, a.at, a.marked = t, 0, false
+		a.table, a.On, a.at, a.marked = t, t != nil, 0, false
 		a.inForce.Store(t)
 	}
 	if !a.marked {
@@ -109,8 +109,8 @@ func (a *Aside) Tick(int64) {
 
 func (a *Aside) mark(f *flows.Flow) { f.SetSuspect(a.table != nil && a.table.MaySelect(&f.Key)) }
 
-// Mark marks the flows that were made for the burst.
-func (a *Aside) Mark(b *burst.Burst) {
+// markNew marks the flows that were made for the burst.
+func (a *Aside) markNew(b *burst.Burst) {
 	for left := b.Fresh; left != 0; left &= left - 1 {
 		a.mark(b.Fast.Flows[bits.TrailingZeros64(left)])
 	}
@@ -126,15 +126,15 @@ func (a *Aside) Next() (packets, at int64) {
 
 // Due tells whether packets must keep their INT, whatever their flows: any of them may be selected.
 func (a *Aside) Due(b *burst.Burst, _ int64) bool {
-	return a.table != nil && !(a.marked && a.byFlow) && b.Link.Mitigation
+	return a.table != nil && !(a.marked && a.byFlow) && b.Link.Droppable
 }
 
-// Select asks the rules about each packet of the burst, but for those of flows that no rule can select. It counts the packets
-// that a rule selects, and notes those to be dropped (Burst.Doomed); where there are any, it sets Burst.Aside, and Drop is to
+// selectOf asks the rules about each packet of the burst, but for those of flows that no rule can select. It counts the packets
+// that a rule selects, and notes those to be dropped (Burst.Doomed); where there are any, it sets Burst.Aside, and drop is to
 // be called.
-func (a *Aside) Select(b *burst.Burst) {
+func (a *Aside) selectOf(b *burst.Burst) {
 	left := a.left(b)
-	if !b.Link.Mitigation || left == 0 && b.Fast.Len() == b.N {
+	if !b.Link.Droppable || left == 0 && b.Fast.Len() == b.N {
 		return
 	}
 	a.selected = [mbuf.MaxBurst]*Rule{}
@@ -174,9 +174,9 @@ func (a *Aside) left(b *burst.Burst) (left uint64) {
 	return left
 }
 
-// Drop drops the packets that rules want dropped, and are still there: a report shows
+// drop drops the packets that rules want dropped, and are still there: a report shows
 // them as they came. The detector has seen them: the sink's own drops are no loss of the network.
-func (a *Aside) Drop(b *burst.Burst) {
+func (a *Aside) drop(b *burst.Burst) {
 	if !a.any {
 		return
 	}
@@ -187,8 +187,8 @@ func (a *Aside) Drop(b *burst.Burst) {
 			continue
 		}
 		n := b.Vec[i].PktLen()
-		b.DropPacket(i, burst.DropMitigation)
-		b.Leave(burst.Left{I: uint8(i), Frame: b.Vec[i], Flow: flowOf[i], Event: burst.NoEvent, Dropped: true, Why: burst.DropMitigation})
+		b.DropPacket(i, burst.DropRule)
+		b.Leave(burst.Left{I: uint8(i), Frame: b.Vec[i], Flow: flowOf[i], Event: burst.NoEvent, Dropped: true, Why: burst.DropRule})
 		r.Dropped(a.number, n)
 		a.counters[b.Link.Index].count(r.Action, true, n)
 	}

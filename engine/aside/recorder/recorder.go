@@ -139,7 +139,7 @@ func (r *Recorder) packet(b *burst.Burst, j int, kind event.Priority, episode ui
 	r.record.Events, r.record.Malformed = b.Cause[j].Set(), info.Reason
 	r.record.Out, r.record.Dropped, r.record.Reason = false, b.DoomedOf(1<<j) != 0, 0
 	if r.record.Dropped {
-		r.record.Reason = uint8(burst.DropMitigation)
+		r.record.Reason = uint8(burst.DropRule)
 	}
 	r.take(b, m, n, kind, episode)
 }

@@ -99,10 +99,10 @@ func TestLongPacketsAreSnapped(t *testing.T) {
 func TestLeftPackets(t *testing.T) {
 	b := newBed(t, recorder.LeastMemory)
 	b.Parse(bursttest.WithINT(t, bursttest.Plain(1), nil))
-	b.Recorder.Left(b.Bed.Burst, event.Drop.Set(), &burst.Left{Frame: b.Vec[0], Event: burst.NoEvent, Dropped: true, Why: burst.DropMitigation})
+	b.Recorder.Left(b.Bed.Burst, event.Drop.Set(), &burst.Left{Frame: b.Vec[0], Event: burst.NoEvent, Dropped: true, Why: burst.DropRule})
 	b.Recorder.Left(b.Bed.Burst, event.Drop.Set(), &burst.Left{Frame: b.Vec[0], Event: burst.NoEvent, Dropped: true, Why: burst.DropTxDown})
 	got := b.all(0)
-	if len(got) != 2 || !got[0].Dropped || got[0].Reason != uint8(burst.DropMitigation) || got[0].Out || !got[1].Out || !got[1].Host {
+	if len(got) != 2 || !got[0].Dropped || got[0].Reason != uint8(burst.DropRule) || got[0].Out || !got[1].Out || !got[1].Host {
 		t.Errorf("%+v", got)
 	}
 }

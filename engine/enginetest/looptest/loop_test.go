@@ -100,7 +100,7 @@ func sameInC(t *testing.T, dir string, n int, in, back string, offset int64, dro
 	if n := len(inC.frames[burst.ToHost]); n < fromNetwork*9/10 {
 		t.Errorf("%d of %d frames have reached the host", n, fromNetwork)
 	}
-	if dropped := inC.Links[1].Direction[burst.ToHost].Dropped[burst.DropMitigation]; drops != nil && dropped < fromNetwork/100 {
+	if dropped := inC.Links[1].Direction[burst.ToHost].Dropped[burst.DropRule]; drops != nil && dropped < fromNetwork/100 {
 		t.Errorf("%d packets were dropped by the rule", dropped)
 	}
 	if ofGo*10 > bursts {
@@ -119,7 +119,7 @@ func run(t *testing.T, dir string, n int, in, back string, offset int64, drops *
 	w := newWorker(idle, watched{network.Queue(0), &bursts}, watched{host.Queue(0), &bursts}, pool, reports, offset)
 	if drops != nil {
 		now := eal.Nanotime()
-		w.Mitigation.Mitigate(mitigate.New([]*mitigate.Rule{mitigate.NewRule(1, *drops, mitigate.Drop, 0, now, math.MaxInt64, 1)}))
+		engine.AsideOf[*mitigate.Aside](w.Worker).Mitigate(mitigate.New([]*mitigate.Rule{mitigate.NewRule(1, *drops, mitigate.Drop, 0, now, math.MaxInt64, 1)}))
 		w.Tick(now)
 	}
 	ended := dpdktest.Worker(func() { w.Run(engine.Idle{}) })
@@ -204,7 +204,7 @@ type worker struct {
 func newWorker(idle ethdev.Port, network, host burst.Queue, pool, reports *mempool.Mempool, offset int64) worker {
 	sealed := ring.New(4096)
 	return worker{engine.NewWorker(engine.WorkerConfig{
-		Links:   []burst.Link{{Name: "idle", Network: idle.Queue(0), Host: idle.Queue(0), NetworkID: 3, HostID: 4}, {Name: "edge", Network: network, Host: host, NetworkID: 1, HostID: 2, Mitigation: true}},
+		Links:   []burst.Link{{Name: "idle", Network: idle.Queue(0), Host: idle.Queue(0), NetworkID: 3, HostID: 4}, {Name: "edge", Network: network, Host: host, NetworkID: 1, HostID: 2, Droppable: true}},
 		Outlets: []reporting.Outlet{{Ring: sealed}}, PacketPool: pool, ReportPool: reports,
 		Seed: 7, Rules: rules(), Flows: flows.Config{Capacity: 4096, Seed: 7, IdleTimeout: 300e9},
 		Clock: eal.Nanotime, LoopClock: offset,

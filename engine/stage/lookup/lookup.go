@@ -32,7 +32,7 @@ func (s *Stage) Do(b *burst.Burst) {
 	if b.Fresh != 0 {
 		s.made(b)
 	}
-	if b.Aside { // a rule of mitigation wants to show packets as they came
+	if b.Aside { // a rule or a capture wants to show packets as they came
 		f.KeepINT()
 	}
 	f.Pass()

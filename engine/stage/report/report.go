@@ -115,7 +115,7 @@ func (s *Stage) reportEpisodes(b *burst.Burst, left uint64) (rest uint64) {
 	return left &^ (1<<(at+1) - 1)
 }
 
-// reportAll reports packets in their order: those that a rule of mitigation drops are reported as dropped.
+// reportAll reports packets in their order: those that a rule drops are reported as dropped.
 func (s *Stage) reportAll(b *burst.Burst, left uint64) {
 	for doomed := b.DoomedOf(left); doomed != 0; doomed &= doomed - 1 {
 		j := bits.TrailingZeros64(doomed)
@@ -164,7 +164,7 @@ func (s *Stage) subject(b *burst.Burst, j int, collectors uint64) reporting.Subj
 		x.Source, x.SourceBits = b.Vec[b.Fast.At[j]].Bytes()[info.Stack:][:info.SourceLen], b.Link.Locator.SourceBits(info)
 	}
 	if b.DoomedOf(1<<j) != 0 {
-		x.Dropped, x.Reason = true, burst.DropMitigation.Code()
+		x.Dropped, x.Reason = true, burst.DropRule.Code()
 	}
 	s.showPacket(&x, b, uint8(j))
 	return x

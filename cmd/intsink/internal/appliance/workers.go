@@ -111,7 +111,7 @@ func (a *Appliance) linksOf(c *conf.Config, w int, stations []burst.Station) []b
 		links = append(links, burst.Link{
 			Name: l.Name, Network: queue(l.Network), Host: queue(l.Host),
 			NetworkID: rules.PortID(c, l.Network), HostID: rules.PortID(c, l.Host), Gauges: a.ports.Gauges(l.Network, l.Host, w),
-			NetworkStation: a.collectors.StationOf(l.Network, stations), HostStation: a.collectors.StationOf(l.Host, stations), Mitigation: l.Mitigation,
+			NetworkStation: a.collectors.StationOf(l.Network, stations), HostStation: a.collectors.StationOf(l.Host, stations), Droppable: l.Mitigation,
 		})
 	}
 	for _, t := range c.Taps {

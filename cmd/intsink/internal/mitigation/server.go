@@ -13,6 +13,7 @@ import (
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/part"
 	"intsink/conf"
+	"intsink/engine"
 	"intsink/engine/aside/mitigate"
 )
 
@@ -36,7 +37,7 @@ func (s *Server) Start(e *part.Env) (stop func(), err error) {
 	}
 	var asides []*mitigate.Aside
 	for _, w := range e.Workers {
-		asides = append(asides, w.Mitigation)
+		asides = append(asides, engine.AsideOf[*mitigate.Aside](w))
 	}
 	s.Store, s.Control = NewStore(asides, links, e.Clock, e.WallClock), e.Control
 	s.DeviceBytes = func() []int { return deviceBytes(e.Config()) }

@@ -197,7 +197,7 @@ func (s *sink) control(t *testing.T, c *control.Server) {
 	s.Control, s.vitals.Fills = c, []part.Status{c, m}
 	s.Parts = append(s.Parts, c,
 		&confighistory.Server{History: confighistory.Open("", slog.Default), Control: c},
-		&mitigation.Server{Store: mitigation.NewStore([]*mitigate.Aside{s.vitals.Workers[0].Mitigation}, nil, none, none), Control: c},
+		&mitigation.Server{Store: mitigation.NewStore([]*mitigate.Aside{engine.AsideOf[*mitigate.Aside](s.vitals.Workers[0])}, nil, none, none), Control: c},
 		m,
 		&livecapture.Server{Config: c.Sink.Config, Clock: none, Control: c})
 }
