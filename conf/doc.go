@@ -7,21 +7,21 @@
 //		return errInvalid
 //	}
 //
-// The schema is written once, in schema*.go: one function per kind of block names its
-// attributes and nested blocks beside the fields that they fill, in config.go. Package
-// conf/schema walks it to read a file and to dump one; the tests walk it to see that every
-// attribute is documented. Values that only intsink has are in value_*.go, lcores.go and
-// nodemodel.go.
+// A block is a file, called as it is: its struct, the words that its attributes take, defaults, schema
+// and checks. Block int has several (int.go, schema_int.go, check_int.go, words.go), and one for IFA and IOAM each. config.go has the whole: all
+// blocks, and the order of their checks. The schema is written once: one function per kind of block
+// names its attributes and nested blocks beside the fields that they fill. Package conf/schema walks it to read a file and to dump one; the tests walk it to see that every
+// attribute is documented. memory.go adds up what all blocks together take.
 //
 // A file is read (types, ranges, names), then collectors are resolved (resolve.go), then
-// check*.go see what takes more than one place of the file. Every step goes on after a
+// checks see what takes more than one place of the file. Every step goes on after a
 // fault, so that the user sees all of them at once.
 //
 // To add an attribute, in this order:
 //
-//  1. A field in config.go, its default in defaults.go, a line in schema*.go, in check_*.go what
+//  1. In the file of its block a field, its default, a line of the schema, and in a check what
 //     must hold between it and others. An attribute that takes one of a few words has a type of
-//     its own in words.go.
+//     its own.
 //  2. A row in docs/configuration.md and a line in examples/reference.hcl; a line in CHANGELOG.md.
 //     `go test ./conf -update` rewrites the dumps in testdata.
 //  3. It takes effect in cmd/intsink/internal/rules, whose map reloads (rules.go) says of each
@@ -43,7 +43,7 @@
 //
 // What a watch selects by, in block match, needs also:
 //
-//  4. The reading of its values in value_match.go; isEmpty and anyFailed in check_watch.go.
+//  4. The reading of its values in value_match.go; isEmpty and anyFailed in watch.go.
 //  5. A field of watch.Match (engine/watch/watch.go), which watchOf in
 //     cmd/intsink/internal/rules/watchrules.go sets; its bit vectors in engine/watch/compile.go and
 //     match.go.

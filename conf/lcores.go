@@ -1,5 +1,4 @@
-// lcores: reads and writes dpdk.lcores ("1-4,6"), chooses its default, checks whether those
-// CPUs may be used.
+// lcores: reads and writes dpdk.lcores ("1-4,6").
 
 package conf
 
@@ -8,9 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-
-	"golang.org/x/sys/unix"
 
 	"intsink/conf/schema"
 )
@@ -88,55 +84,3 @@ func cpuRange(s string) (first, last int, ok bool) {
 	last, err2 := strconv.Atoi(strings.TrimSpace(b))
 	return first, last, err1 == nil && err2 == nil && first >= 0 && first <= last && last <= maxCPU
 }
-
-// defaultLcores is one worker, on the last CPU that the process may run on:
-// interrupts and other programs are found on the first.
-func (d checker) defaultLcores(c *Config, m machine) {
-	if len(c.DPDK.Lcores) == 0 && len(m.cpus) > 0 {
-		c.DPDK.Lcores = []int{m.cpus[len(m.cpus)-1]}
-	}
-}
-
-// checkLcores checks that the CPUs exist, that this process may use them, and that each worker
-// has a hw_id. What it refuses counts as unread: no other check reckons with workers that cannot be.
-func (d checker) checkLcores(c *Config, m machine) {
-	var bad []int
-	for _, cpu := range c.DPDK.Lcores {
-		if !slices.Contains(m.cpus, cpu) {
-			bad = append(bad, cpu)
-		}
-	}
-	at := []any{&c.DPDK.Lcores, &c.DPDK}
-	if len(bad) > 0 {
-		severity := schema.Error
-		if m.elsewhere {
-			severity = schema.Warning
-		}
-		d.ReportAt(severity, at, "dpdk: lcores: this process cannot run on CPU %s; available: %s", lcoresText(bad), lcoresText(m.cpus))
-		if severity == schema.Error {
-			d.Refuse(&c.DPDK.Lcores)
-			return
-		}
-	}
-	if n, free := len(c.DPDK.Lcores), 64-int(c.Node.HwIDBase); n > free {
-		d.ErrorAt(append(at, &c.Node.HwIDBase), "dpdk: %d workers, but hw_id has 6 bits: at most %d workers with node.hw_id_base = %d", n, free, c.Node.HwIDBase)
-		d.Refuse(&c.DPDK.Lcores)
-		return
-	}
-}
-
-// allowedCPUs are those that the kernel lets this process run on. They are read
-// once, since DPDK pins threads when it starts, and a reload happens after that.
-var allowedCPUs = sync.OnceValue(func() []int {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		return nil
-	}
-	var cpus []int
-	for cpu := range maxCPU + 1 {
-		if set.IsSet(cpu) {
-			cpus = append(cpus, cpu)
-		}
-	}
-	return cpus
-})

@@ -107,17 +107,6 @@ func (c *Config) known(host string) (all []netip.Addr) {
 	return all
 }
 
-// machine is what a configuration is checked against, besides itself.
-type machine struct {
-	cpus      []int                          // that this process may run on, ascending
-	memory    uint64                         // bytes; 0: unknown
-	limit     uint64                         // of memory, by control groups; 0: none
-	lookup    lookupFunc                     // nil: host names stay without an address
-	known     func(host string) []netip.Addr // addresses that are not looked up again; may be nil
-	elsewhere bool                           // the file may be for another machine
-	files     *Names                         // names the files that may be read; nil: all may
-}
-
 func parse(filename string, src []byte, m machine) (*Config, *Diagnostics) {
 	return read(schema.New(filename, src), m)
 }
@@ -131,7 +120,7 @@ func read(f *schema.File, m machine) (*Config, *Diagnostics) {
 	if m.files == nil || c.Names.File == m.files.File && c.Names.Hosts == m.files.Hosts {
 		c.Names.Read(d.File, "")
 	}
-	d.defaultLcores(c, m)
+	d.defaultLcores(&c.DPDK, m)
 	resolveCollectors(c, m)
 	d.profileFragment(c)
 	d.check(c, m)
@@ -140,28 +129,6 @@ func read(f *schema.File, m machine) (*Config, *Diagnostics) {
 	}
 	fillIn(c)
 	return c, d.Done()
-}
-
-// fillIn makes explicit what an omitted list, source port or gateway stands for.
-func fillIn(c *Config) {
-	for i := range c.Collectors {
-		col := &c.Collectors[i]
-		if c.Report.Profile == TransparentSecurity && col.SourcePortMode == AnySourcePort {
-			col.SourcePort, col.SourcePortMode = 0, FixedSourcePort
-		}
-		col.fillGateway()
-	}
-	for i := range c.Watches {
-		w := &c.Watches[i]
-		if w.Events == nil {
-			w.Events = w.defaultEvents(c)
-		}
-		if w.Collectors == nil {
-			for _, col := range c.Collectors {
-				w.Collectors = append(w.Collectors, col.Name)
-			}
-		}
-	}
 }
 
 // Diagnostics holds the errors and warnings of a file with their places.

@@ -298,3 +298,12 @@ func (d checker) checkFull(c *Config) {
 		}
 	}
 }
+
+// TimestampEpoch is node_model.timestamp_epoch: what timestamps of a node count from.
+type TimestampEpoch string
+
+// The values of node_model.timestamp_epoch.
+const (
+	UnixEpoch TimestampEpoch = "unix"
+	NoEpoch   TimestampEpoch = "none"
+)

@@ -3,7 +3,6 @@
 package conf
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -11,25 +10,9 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	"intsink/conf/schema"
 )
-
-// lookupFunc returns the addresses of a host name, best first.
-type lookupFunc func(host string) ([]netip.Addr, error)
-
-// lookupTimeout is how long a name may take. A collector is worth no longer
-// wait at start: an address in the file needs no name server at all.
-const lookupTimeout = 2 * time.Second
-
-func thisMachine() machine {
-	return machine{cpus: allowedCPUs(), memory: installedMemory(), limit: MemoryLimit(), lookup: func(host string) ([]netip.Addr, error) {
-		ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
-		defer cancel()
-		return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	}}
-}
 
 // unresolved is the address of a collector that is a host name.
 type unresolved struct {

@@ -94,3 +94,15 @@ func visitInstruction(v schema.Visitor, i *Instruction) {
 	v.Attr("scope", schema.Choice(&i.Scope, EachHop, SourceOnly, SourceInserted))
 	v.Attr("role", schema.Choice(&i.Role, "", OpaqueRole, DeviceIDRole, SequenceRole, TTLRole))
 }
+
+func defaultINT() INT {
+	return INT{
+		TCPOptions: INTAfterOptions, Versions: []string{"2"}, INT1Dialect: StandardINT1, Types: []string{"md", "mx", "destination"},
+		ShimLength: ShimExclusive, Checksum: UpdateChecksum, Malformed: ForwardMalformed, Layer: AllLayers, Fragments: PassFragments,
+		Leak: ForwardLeaks, LeakMark: ClearMarks,
+	}
+}
+
+func defaultInstruction(int) Instruction {
+	return Instruction{Scope: EachHop, Role: ""}
+}

@@ -180,3 +180,15 @@ func (d checker) checkIFAHop(h *IFAHop) {
 		d.ErrorAt([]any{&h.Fields}, "int: ifa: hop %q: in gns = 15 a hop begins with \"lns:4\"; a layout of all hops has another gns", h.Name)
 	}
 }
+
+// CopyPolicy is int.ifa.copies: what becomes of packets with I = 0.
+type CopyPolicy string
+
+// The values of int.ifa.copies.
+const (
+	DropCopies  CopyPolicy = "drop"
+	StripCopies CopyPolicy = "strip"
+)
+
+// maxResidence bounds max_residence: a longer time is the clocks', not the queue's.
+const maxResidence = time.Second

@@ -124,3 +124,9 @@ func parseProtocol(x *schema.Expr, accepted string) (uint8, bool) {
 	}
 	return uint8(n), true
 }
+
+// PortRange is a range of ports, or of VLAN ids.
+type PortRange = schema.Range[uint16]
+
+// VNIRange is a range of VXLAN or Geneve network identifiers.
+type VNIRange = schema.Range[uint32]

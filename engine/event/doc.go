@@ -37,12 +37,12 @@
 //     of a flow must not be passed, a flag of flows.Flow says so, which Settled compares
 //     (flows.Want, FastPolicy.Flags). If it needs a value of hops: Missing (lacking.go). If a limit
 //     of the flow's own withholds it: addWaits in cmd/intsink/internal/flowapi/waits.go.
-//  3. Its thresholds, if it has any: Thresholds (policy.go); in conf config.go, defaults.go,
-//     schema_watch.go, check_watch.go and examples/reference.hcl;
+//  3. Its thresholds, if it has any: Thresholds (policy.go); in conf events.go
+//     and examples/reference.hcl;
 //     cmd/intsink/internal/rules/watchrules.go copies them; cmd/intsink/internal/flowapi/thresholds.go
 //     and cmd/intsink/internal/client/whytext.go show them. The comment of package conf has all
 //     steps of a threshold.
-//  4. conf/eventnames.go: its name in watch.events, and whether a watch has it by default.
+//  4. conf/events.go: its name in watch.events, and whether a watch has it by default.
 //  5. Its section in docs/events.md with a row in the table there, and a timeline in
 //     engine/timeline_scenes_test.go, which draws the section's picture; its row in
 //     docs/reports.md, in docs/configuration.md the attributes of its block and whether it is on

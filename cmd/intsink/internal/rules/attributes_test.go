@@ -27,7 +27,7 @@ func TestEventsHaveOneName(t *testing.T) {
 	}
 	for e := range event.NumEvents {
 		if name := event.Event(e).String(); !known[name] && event.Event(e) != event.PathSwitch {
-			t.Errorf("package event knows %q, watch.events does not (conf/eventnames.go)", name)
+			t.Errorf("package event knows %q, watch.events does not (conf/events.go)", name)
 		}
 	}
 }

@@ -1,5 +1,4 @@
-// Checks block http: listen addresses that are open to others, TLS, tokens, the unix
-// socket's path.
+// Block http, whole: the endpoint; its socket; what guards it.
 
 package conf
 
@@ -15,8 +14,7 @@ import (
 	"intsink/conf/schema"
 )
 
-func (d checker) checkHTTP(c *Config) {
-	h := &c.HTTP
+func (d checker) checkHTTP(h *HTTP) {
 	if d.checkListen(&h.Listen, "listen", "127.0.0.1:9465", "everybody who reaches it reads flows, paths and counters", len(h.Tokens) > 0 || h.TLS != nil && h.TLS.ClientCA != "") && h.TLS == nil {
 		d.WarnAt([]any{&h.Listen}, "http: listen = %q takes tokens from other machines without TLS: who listens on the way has them; add tls { certificate key }", schema.Short(h.Listen))
 	}
@@ -30,8 +28,8 @@ func (d checker) checkHTTP(c *Config) {
 	if d.checkListen(&h.Pprof, "pprof", "127.0.0.1:6060", "", true) {
 		d.WarnAt([]any{&h.Pprof}, `http: pprof = %q takes tokens that write from other machines, and has no TLS: who listens on the way has them; use "127.0.0.1:6060" and a tunnel`, schema.Short(h.Pprof))
 	}
-	if s := c.HTTP.Socket; s != "" && s != "auto" && (!filepath.IsAbs(s) || len(s) > maxSocketPath) {
-		d.ErrorAt([]any{&c.HTTP.Socket}, `http: socket = %q: must be an absolute path of at most %d bytes, such as "/run/intsink/api.sock"; "auto": api.sock in systemd's runtime directory; "" turns it off`, schema.Short(s), maxSocketPath)
+	if s := h.Socket; s != "" && s != "auto" && (!filepath.IsAbs(s) || len(s) > maxSocketPath) {
+		d.ErrorAt([]any{&h.Socket}, `http: socket = %q: must be an absolute path of at most %d bytes, such as "/run/intsink/api.sock"; "auto": api.sock in systemd's runtime directory; "" turns it off`, schema.Short(s), maxSocketPath)
 	}
 }
 
@@ -96,4 +94,60 @@ func (d checker) checkListen(p *string, name, example, open string, guarded bool
 		d.WarnAt([]any{p}, "http: %s = %q is open to other machines, without a password: %s; use %q and a proxy or a tunnel, unless the network is trusted", name, schema.Short(*p), open, example)
 	}
 	return false
+}
+
+// HTTP is the endpoint for metrics, health, the API and the page.
+type HTTP struct {
+	Listen string // "" = off
+	Socket string // path of the unix socket; "auto": see SocketPath; "" = off
+	Pprof  string // address of Go's profiles, apart from the rest; "" = off
+	TLS    *TLS   // on Listen; nil: none
+	Tokens []Token
+	Hosts  []string // names of this machine that clients may ask by over TCP without TLS
+
+	LocalReads bool // requests from this machine over TCP may read without a token
+}
+
+// TLS names PEM files. Whoever has the key of a client certificate that an authority in
+// ClientCA issued may write.
+type TLS struct{ Certificate, Key, ClientCA string }
+
+// Token gives a role to whoever sends its secret over TCP.
+type Token struct {
+	Name   string
+	SHA256 string // of the secret, 64 hexadecimal digits
+	Role   TokenRole
+}
+
+// TokenRole is http.token.role: what the bearer of a token may do.
+type TokenRole string
+
+// The values of http.token.role.
+const (
+	ReadRole  TokenRole = "read"
+	WriteRole TokenRole = "write" // and read
+)
+
+// VisitServerTLS is the schema of block tls of an HTTP endpoint, in this configuration and others.
+func VisitServerTLS(v schema.Visitor, t **TLS) {
+	v.Optional("tls", schema.Pointer(t, func() TLS { return TLS{} }, func(v schema.Visitor, t *TLS) {
+		v.Required("certificate", schema.Text(&t.Certificate))
+		v.Required("key", schema.Text(&t.Key))
+		v.Attr("client_ca", schema.Text(&t.ClientCA))
+	}))
+}
+
+func defaultHTTP() HTTP { return HTTP{Listen: "127.0.0.1:9465", Socket: "auto", LocalReads: true} }
+
+func visitHTTP(v schema.Visitor, h *HTTP) {
+	v.Attr("listen", schema.Text(&h.Listen))
+	v.Attr("socket", schema.Text(&h.Socket))
+	v.Attr("pprof", schema.Text(&h.Pprof))
+	v.Attr("hosts", schema.Texts(&h.Hosts))
+	v.Attr("local_reads", schema.Boolean(&h.LocalReads))
+	VisitServerTLS(v, &h.TLS)
+	v.Blocks("token", schema.Slice(&h.Tokens, func(int) Token { return Token{Role: "read"} }, func(t *Token) *string { return &t.Name }, func(v schema.Visitor, t *Token) {
+		v.Required("sha256", schema.Text(&t.SHA256))
+		v.Attr("role", schema.Choice(&t.Role, ReadRole, WriteRole))
+	}))
 }

@@ -1,9 +1,9 @@
-// Recognises, checks and compares the device of a port: PCI address, vdev with its
-// arguments, or kernel:NAME.
+// Block port, whole: what packets are received from and sent to; the mbufs that takes.
 
 package conf
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,6 +11,95 @@ import (
 
 	"intsink/conf/schema"
 )
+
+func (d checker) checkPorts(all []Port) {
+	if len(all) == 0 {
+		d.ErrorAt(nil, `there is no port block: name the devices to receive and send on, such as port "network" { device = "0000:3b:00.0" }`)
+	}
+	ids, devices, onInterface := map[uint16]*Port{}, map[string]*Port{}, map[string]*Port{}
+	for i := range all {
+		p := &all[i]
+		d.checkDevice(p)
+		if other := ids[p.ID]; other != nil {
+			d.ErrorAt([]any{&p.ID, p}, "port %q: id %d is that of port %q too; reports could not tell them apart; set id in one of them", p.Name, p.ID, other.Name)
+		}
+		ids[p.ID] = p
+		device := p.deviceKey()
+		if other := devices[device]; other != nil && p.Device != "" && device != kernelDevice {
+			d.ErrorAt([]any{&p.Device}, "port %q: device %q is that of port %q too; each needs its own", p.Name, schema.Short(p.Device), other.Name)
+		}
+		devices[device] = p
+		if name := p.Interface(); name != "" {
+			if other := onInterface[name]; other != nil && other.deviceKey() != device {
+				d.ErrorAt([]any{&p.Device}, "port %q: device %q is on interface %s, as port %q is; each needs its own", p.Name, schema.Short(p.Device), schema.Short(name), other.Name)
+			}
+			onInterface[name] = p
+		}
+		if p.MTU != 0 && p.MTU < 68 {
+			d.ErrorAt([]any{&p.MTU}, "port %q: mtu = %d: must be from 68 to 9600, or 0 to leave the driver's", p.Name, p.MTU)
+		}
+	}
+}
+
+// checkMbufs: every receive descriptor holds an mbuf from the start, every
+// transmit descriptor may, and every worker has a burst and a cache of them. A kernel
+// port has no descriptors, but a burst of mbufs ahead.
+func (d checker) checkMbufs(dpdk *DPDK, ports []Port) {
+	const perWorker = Burst + MbufCache
+	workers, rx, all := len(dpdk.Lcores), 0, 0
+	for i := range ports {
+		if _, ok := ports[i].Kernel(); ok {
+			all += workers * Burst
+			continue
+		}
+		rx += workers * int(ports[i].RxDesc)
+		all += workers * int(ports[i].TxDesc)
+	}
+	all += rx + workers*perWorker
+	at := []any{&dpdk.Mbufs, dpdk, &dpdk.Lcores}
+	for i := range ports {
+		at = append(at, &ports[i].RxDesc, &ports[i].TxDesc)
+	}
+	sum := fmt.Sprintf("the descriptors, bursts and caches of workers (%d) on all ports (%d) hold up to %d mbufs", workers, len(ports), all)
+	switch {
+	case dpdk.Mbufs < rx:
+		d.ErrorAt(at, "dpdk: mbufs = %d: the receive descriptors alone take %d; %s: set mbufs to at least that, or lower rx_desc", dpdk.Mbufs, rx, sum)
+	case dpdk.Mbufs < all:
+		d.WarnAt(at, "dpdk: mbufs = %d may run out: %s", dpdk.Mbufs, sum)
+	}
+}
+
+// Port is a NIC of DPDK by its PCI address, a vdev of DPDK, or a kernel interface.
+type Port struct {
+	Name   string
+	Device string
+	ID     uint16 // interface id in the sink's own report metadata; default: place in the file, from 1
+	RxDesc uint16 // power of two, 64..4096
+	TxDesc uint16
+	MTU    uint16 // 0: leave the driver's
+}
+
+func defaultPort(i int) Port {
+	return Port{ID: uint16(min(i+1, 65535)), RxDesc: 1024, TxDesc: 1024, MTU: 0}
+}
+
+func visitPort(v schema.Visitor, p *Port) {
+	v.Required("device", schema.Text(&p.Device))
+	v.Attr("id", schema.Integer(&p.ID, 0, 65534)) // all ones: not known
+	v.Attr("rx_desc", schema.PowerOfTwo(&p.RxDesc, 64, 4096))
+	v.Attr("tx_desc", schema.PowerOfTwo(&p.TxDesc, 64, 4096))
+	v.Attr("mtu", schema.Integer(&p.MTU, 0, 9600))
+}
+
+func portNames(all []Port) []string {
+	var names []string
+	for i := range all {
+		if all[i].Name != "" {
+			names = append(names, all[i].Name)
+		}
+	}
+	return names
+}
 
 var (
 	pciAddress = regexp.MustCompile(`^([0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7](,.*)?$`)

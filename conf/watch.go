@@ -1,5 +1,4 @@
-// Checks watches: names of events, matches that no packet fits, watches of report traffic;
-// event thresholds against each other: clear below raise, overrides.
+// Block watch, whole but for the values of match (value_match.go): which flows are watched, and what is reported of them.
 
 package conf
 
@@ -8,7 +7,6 @@ import (
 	"math"
 	"net/netip"
 	"slices"
-	"time"
 
 	"intsink/conf/schema"
 )
@@ -20,7 +18,7 @@ func (d checker) checkWatches(c *Config) {
 	if len(c.Watches) > MaxWatches {
 		d.ErrorAt([]any{&c.Watches[MaxWatches]}, "%d watch blocks; at most %d", len(c.Watches), MaxWatches)
 	}
-	known := collectorNames(c)
+	known := collectorNames(c.Collectors)
 	all := ""
 	for i := range c.Watches {
 		w := &c.Watches[i]
@@ -143,7 +141,7 @@ func (d checker) checkIngress(c *Config, w *Watch, where string) {
 		d.checkKnown(schema.ElementOf(&m.Link, i), where+": match", name, "link or tap", links)
 	}
 	for i, name := range m.Port {
-		if at := schema.ElementOf(&m.Port, i); slices.Contains(portNames(c), name) && !slices.Contains(ports, name) {
+		if at := schema.ElementOf(&m.Port, i); slices.Contains(portNames(c.Ports), name) && !slices.Contains(ports, name) {
 			d.ErrorAt([]any{at}, "%s: match: port %q is in no link and no tap: no packet arrives by it", where, name)
 		} else {
 			d.checkKnown(at, where+": match", name, "port", ports)
@@ -186,43 +184,92 @@ func (c *INT) hasRole(role Role) bool {
 	})
 }
 
-// checkEvents compares thresholds with each other, those that this block sets:
-// what an override inherits is reported where it stands. inherited is nil where e is
-// no override.
-func (d checker) checkEvents(e, inherited *Events, where string) {
-	for _, x := range []struct {
-		name string
-		b    *Deadband
-	}{{"hop_latency", &e.HopLatency}, {"end_to_end", &e.EndToEnd}, {"link_latency", &e.LinkLatency}} {
-		if x.b.K > x.b.N && (d.Has(&x.b.K) || d.Has(&x.b.N)) {
-			d.ErrorAt([]any{&x.b.K, &x.b.N}, "%s: %s: k = %d of n = %d: k of the last n packets must deviate, so k is at most n", where, x.name, x.b.K, x.b.N)
-		}
-	}
-	if l, usual := e.LinkLatency, defaultEvents(e.Profile).LinkLatency; l.Absolute == AutoAbsolute && (l.Relative != usual.Relative || l.K != usual.K || l.N != usual.N) {
-		d.WarnAt([]any{&e.LinkLatency.Relative, &e.LinkLatency.K, &e.LinkLatency.N}, `%s: link_latency: relative, k and n do nothing with absolute = "auto", where links are held against what is usual; give absolute a duration`, where)
-	}
-	d.checkClear(&e.Congestion.Clear, &e.Congestion.Raise, where+": congestion")
-	if c := &e.Congestion; c.Raise == AutoRaise && c.RaiseLatency < minFloor && (d.Has(&c.Raise) || d.Has(&c.RaiseLatency)) {
-		d.ErrorAt([]any{&c.RaiseLatency, &c.Raise}, `%s: congestion: raise_latency = %q is too low with raise = "auto", where it is the least latency that begins an episode; `+
-			`write "1us" or more, or a number for raise`, where, schema.DurationText(c.RaiseLatency))
-	} else if c.Raise == AutoRaise && c.Clear != 0 {
-		d.WarnAt([]any{&c.Clear}, `%s: congestion: clear does nothing with raise = "auto": an episode ends below half of what begins it`, where)
-	}
-	d.checkClear(&e.TxUtilization.Clear, &e.TxUtilization.Raise, where+": tx_utilization")
-	if t := &e.TxUtilization; t.Raise == AutoRaise && t.Clear > AutoBusy && d.Has(&t.Clear) {
-		d.ErrorAt([]any{&t.Clear}, `%s: tx_utilization: clear = %d is above %d per cent, which raise = "auto" is: an episode would end as it begins`, where, t.Clear, AutoBusy)
-	}
-	idle := func(e *Events) bool { return e.EndToEnd.ClockOffset != 0 && e.EndToEnd.Clock != PTPClock }
-	if d.Has(&e.EndToEnd.ClockOffset) && idle(e) && (inherited == nil || !idle(inherited)) {
-		d.WarnAt([]any{&e.EndToEnd.ClockOffset}, `%s: end_to_end: clock_offset does nothing unless clock = "ptp"`, where)
-	}
+// Watch selects flows and says what is reported of them; first match wins.
+type Watch struct {
+	Name       string
+	Match      *Match // nil: everything
+	Events     []string
+	Sample     uint32   // one packet in Sample; 0: none
+	SampleBy   SampleBy // "packet" | "flow"
+	Collectors []string
+	Override   *Events // events with events_override applied; nil: none
 }
 
-// minFloor is the least raise_latency with raise = "auto".
-const minFloor = time.Microsecond
+// Match selects flows: every list that is not empty must have an entry that
+// fits.
+type Match struct {
+	Source, Destination         []netip.Prefix
+	Protocol                    []uint8
+	SourcePort, DestinationPort []PortRange
+	Flow                        Layer // "any" | "outer" | "inner": which headers the lists above are about
+	VLAN                        []PortRange
+	DSCP                        []uint8
+	VNI                         []VNIRange
+	Device                      []uint64
+	Link, Port                  []string // names: by which packets arrive
+}
 
-func (d checker) checkClear(clear, raise *uint32, where string) {
-	if *clear > *raise && (d.Has(clear) || d.Has(raise)) {
-		d.ErrorAt([]any{clear, raise}, "%s: clear = %d is above raise = %d: an episode would end as it begins; set clear to raise or less", where, *clear, *raise)
+// Layer is watch.match.flow: which headers the addresses and ports of a match are about.
+type Layer string
+
+// The values of watch.match.flow.
+const (
+	AnyLayer   Layer = "any"
+	OuterLayer Layer = "outer"
+	InnerLayer Layer = "inner"
+)
+
+// SampleBy is watch.sample_by: whether one packet in so many is a sample, or all packets of
+// one flow in so many.
+type SampleBy string
+
+// The values of watch.sample_by.
+const (
+	SamplePackets SampleBy = "packet"
+	SampleFlows   SampleBy = "flow"
+)
+
+func defaultWatch(int) Watch {
+	return Watch{Sample: 0, SampleBy: SamplePackets}
+}
+
+func defaultMatch() Match { return Match{Flow: AnyLayer} }
+
+func visitWatch(v schema.Visitor, w *Watch, defaults *Events) {
+	v.Optional("match", schema.Pointer(&w.Match, defaultMatch, visitMatch))
+	v.Attr("events", schema.Choices(&w.Events, "event", EventNames()...).OrNone())
+	v.Attr("sample", schema.Integer(&w.Sample, 0, 1<<32-1))
+	v.Attr("sample_by", schema.Choice(&w.SampleBy, SamplePackets, SampleFlows))
+	v.Attr("collectors", schema.Texts(&w.Collectors).OmitEmpty())
+	v.Optional("events_override", schema.Pointer(&w.Override, func() Events { return *defaults }, visitEvents))
+}
+
+func visitMatch(v schema.Visitor, m *Match) {
+	v.Attr("source", schema.Prefixes(&m.Source))
+	v.Attr("destination", schema.Prefixes(&m.Destination))
+	v.Attr("protocol", protocols(&m.Protocol))
+	v.Attr("source_port", ports(&m.SourcePort, 0, 65535))
+	v.Attr("destination_port", ports(&m.DestinationPort, 0, 65535))
+	v.Attr("flow", schema.Choice(&m.Flow, AnyLayer, OuterLayer, InnerLayer))
+	v.Attr("vlan", ports(&m.VLAN, 0, 4095))
+	v.Attr("dscp", codePoints(&m.DSCP))
+	v.Attr("vni", vnis(&m.VNI))
+	v.Attr("device", devices(&m.Device))
+	v.Attr("link", names(&m.Link, "edge"))
+	v.Attr("port", names(&m.Port, "network"))
+}
+
+// defaultEvents are the events of w if it does not name any.
+func (w *Watch) defaultEvents(c *Config) []string {
+	e := &c.Events
+	if w.Override != nil {
+		e = w.Override
 	}
+	var names []string
+	for i := range events {
+		if events[i].on(e) {
+			names = append(names, events[i].name)
+		}
+	}
+	return names
 }

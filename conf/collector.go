@@ -1,5 +1,4 @@
-// Checks collectors: source addresses, gateway and VLAN of one that is reached by a DPDK
-// port, budget, frame length.
+// Block collector, whole but for looking up names (resolve.go): where reports go, and how many.
 
 package conf
 
@@ -8,6 +7,7 @@ import (
 	"math"
 	"net/netip"
 	"slices"
+	"strconv"
 	"time"
 
 	"intsink/conf/schema"
@@ -38,7 +38,7 @@ func (d checker) checkCollectorPort(c *Config, col *Collector) {
 	if col.Port == "" && d.Good(&col.Port) {
 		d.ErrorAt([]any{&col.Port}, "%s: port is empty; name the port that the reports leave by, or leave it out to have the kernel send them", where)
 	}
-	known := portNames(c)
+	known := portNames(c.Ports)
 	d.checkKnown(&col.Port, where, col.Port, "port", known)
 	for i := range c.Taps {
 		if t := &c.Taps[i]; t.Port == col.Port && slices.Contains(known, col.Port) {
@@ -198,4 +198,154 @@ func (c *Config) otherPort() uint16 {
 		port++
 	}
 	return port
+}
+
+// Collector is where report packets go, and from where.
+type Collector struct {
+	Name           string
+	Address        netip.AddrPort // resolved
+	Host           string         // name that Address was resolved from; "": the file has an address
+	Source         netip.Addr     // zero value: the kernel chooses
+	SourcePort     uint16
+	SourcePortMode SourcePortMode // "any": the kernel chooses | "fixed": SourcePort, 0 included, is on the wire | "hash": of the flow
+	DSCP, TTL      uint8          // of report packets; TTL is the hop limit of IPv6, too
+	Port           string         // the DPDK port that reports leave by; "": the kernel sends them
+	VLAN           uint16         // with Port: 802.1Q VLAN id; 0: no tag
+	Gateway        netip.Addr     // with Port: whose MAC address is asked for; with GatewayMAC, and without Port, the zero Addr
+	GatewayMAC     [6]byte        // with Port: zero: unknown
+	Budget         Budget
+
+	unresolved *unresolved // until resolveCollectors has run
+}
+
+// Budget limits what one collector is sent per second; 0: no limit.
+type Budget struct {
+	Packets, Bits uint64
+	Reports       uint64
+	Burst         time.Duration
+}
+
+// SourcePortMode says what the UDP source port of reports is.
+type SourcePortMode string
+
+// What collector.source_port stands for.
+const (
+	AnySourcePort    SourcePortMode = "any"   // the kernel chooses
+	FixedSourcePort  SourcePortMode = "fixed" // Collector.SourcePort, 0 included, is on the wire
+	HashedSourcePort SourcePortMode = "hash"  // of the flow
+)
+
+func defaultCollector(int) Collector {
+	return Collector{SourcePortMode: AnySourcePort, TTL: 64, Budget: Budget{Packets: 0, Bits: 0, Burst: 100 * time.Millisecond}}
+}
+
+func visitCollector(v schema.Visitor, c *Collector) {
+	v.Required("address", endpoint(c))
+	v.Attr("source", schema.Address(&c.Source))
+	v.Attr("source_port", sourcePort(c))
+	v.Attr("dscp", schema.Integer(&c.DSCP, 0, 63))
+	v.Attr("ttl", schema.Integer(&c.TTL, 1, 255))
+	v.Attr("port", schema.Omitted(schema.Text(&c.Port), func() bool { return c.Port == "" }))
+	v.Attr("gateway", schema.Address(&c.Gateway))
+	v.Attr("gateway_mac", schema.MAC(&c.GatewayMAC))
+	v.Attr("vlan", schema.Omitted(schema.Integer(&c.VLAN, 1, 4094), func() bool { return c.VLAN == 0 }))
+	v.Block("budget", &c.Budget, func(v schema.Visitor) {
+		v.Attr("packets", schema.Integer(&c.Budget.Packets, 0, 1<<40))
+		v.Attr("reports", schema.Integer(&c.Budget.Reports, 0, 1<<40))
+		v.Attr("bits", schema.Integer(&c.Budget.Bits, 0, 1<<40))
+		v.Attr("burst", schema.Duration(&c.Budget.Burst, time.Millisecond, time.Minute))
+	})
+}
+
+func collectorNames(all []Collector) []string {
+	var names []string
+	for i := range all {
+		if all[i].Name != "" {
+			names = append(names, all[i].Name)
+		}
+	}
+	return names
+}
+
+// endpoint is the address of a collector, "host:port". A host name is resolved
+// when everything has been read.
+func endpoint(c *Collector) schema.Value { return &endpointValue{c} }
+
+type endpointValue struct{ c *Collector }
+
+func (v *endpointValue) Key() any { return &v.c.Address }
+
+func (v *endpointValue) Write() (string, bool) { return schema.Quote(v.c.Endpoint()), true }
+
+func (v *endpointValue) Read(x *schema.Expr) bool {
+	s, ok := x.Text(`"host:port"`)
+	if !ok {
+		return false
+	}
+	host, port, ok := schema.SplitEndpoint(x, s)
+	if !ok {
+		return false
+	}
+	if a, err := netip.ParseAddr(host); err == nil {
+		return v.set(x, a.Unmap(), port)
+	}
+	v.c.unresolved = &unresolved{host: host, port: port, at: x}
+	return true
+}
+
+func (v *endpointValue) set(x *schema.Expr, a netip.Addr, port uint16) bool {
+	if !sendable(x, a) {
+		return false
+	}
+	v.c.Address = netip.AddrPortFrom(a, port)
+	return true
+}
+
+// sendable reports an address that the kernel does not send reports to.
+func sendable(x *schema.Expr, a netip.Addr) bool {
+	switch {
+	case a.IsUnspecified():
+		return x.Fail("%s stands for no host: reports cannot be sent to it", schema.Short(a.String()))
+	case a == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
+		return x.Fail("%s is the broadcast address: the kernel refuses to send reports to it; name one collector", a)
+	case a.IsMulticast():
+		x.Warn("a multicast address: the kernel sends reports to it on one interface of its choice, " +
+			"and no router passes them on (TTL 1)")
+	}
+	return true
+}
+
+// sourcePort is the UDP source port of reports: a number, or "hash".
+func sourcePort(c *Collector) schema.Value { return &sourcePortValue{c} }
+
+type sourcePortValue struct{ c *Collector }
+
+func (v *sourcePortValue) Key() any { return &v.c.SourcePort }
+
+func (v *sourcePortValue) Write() (string, bool) {
+	switch v.c.SourcePortMode {
+	case HashedSourcePort:
+		return `"hash"`, true
+	case FixedSourcePort:
+		return strconv.Itoa(int(v.c.SourcePort)), true
+	}
+	return "", false
+}
+
+func (v *sourcePortValue) Read(x *schema.Expr) bool {
+	const accepted = `a number from 0 to 65535, or "hash"`
+	s, ok := x.TextOrNumber(accepted)
+	if !ok {
+		return false
+	}
+	if s == "hash" {
+		v.c.SourcePort, v.c.SourcePortMode = 0, HashedSourcePort
+		return true
+	}
+	n, err := strconv.ParseUint(s, 10, 16)
+	if err != nil {
+		return x.Fail("must be %s%s", accepted, schema.DidYouMean(s, []string{"hash"}, "%q"))
+	}
+	v.c.SourcePort, v.c.SourcePortMode = uint16(n), FixedSourcePort
+	return true
 }

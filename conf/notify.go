@@ -1,4 +1,4 @@
-// Checks blocks notify: what a URL must have, and how many there may be.
+// Block notify, whole: HTTP servers that are told what begins and ends to be wrong.
 
 package conf
 
@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+	"time"
 
 	"intsink/conf/schema"
 )
@@ -14,12 +15,12 @@ import (
 const MaxNotify = 8
 
 // checkNotify checks the URLs.
-func (d checker) checkNotify(c *Config) {
-	if len(c.Notify) > MaxNotify {
-		d.ErrorAt([]any{&c.Notify[MaxNotify]}, "%d notify blocks; at most %d", len(c.Notify), MaxNotify)
+func (d checker) checkNotify(all []Notify) {
+	if len(all) > MaxNotify {
+		d.ErrorAt([]any{&all[MaxNotify]}, "%d notify blocks; at most %d", len(all), MaxNotify)
 	}
-	for i := range c.Notify {
-		n := &c.Notify[i]
+	for i := range all {
+		n := &all[i]
 		if wrong := wrongURL(n.URL); wrong != "" && d.Good(&n.URL) {
 			d.ErrorAt([]any{&n.URL}, `notify %q: url %s; write such as "https://hooks.example.net/intsink"`, schema.Short(n.Name), wrong)
 		} else if u, err := url.Parse(n.URL); err == nil && u.Scheme == "http" && wrong == "" && !loopbackHost(u.Hostname()) {
@@ -54,4 +55,18 @@ func wrongURL(text string) string {
 func loopbackHost(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && a.IsLoopback()
+}
+
+// Notify is an HTTP server that is told what begins and ends to be wrong.
+type Notify struct {
+	Name    string
+	URL     string        // may be a secret
+	Timeout time.Duration // of one request
+}
+
+func defaultNotify(int) Notify { return Notify{Timeout: 5 * time.Second} }
+
+func visitNotify(v schema.Visitor, n *Notify) {
+	v.Required("url", schema.Text(&n.URL))
+	v.Attr("timeout", schema.Duration(&n.Timeout, 100*time.Millisecond, 30*time.Second))
 }
