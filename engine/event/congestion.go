@@ -108,7 +108,7 @@ func (q *Queue) sample(now int64, n *hopValues, anew bool) {
 	}
 }
 
-// sample makes the values of a packet those of e; before an episode, those that this worker knows.
+// sample gives e the values of a packet; before an episode, first those that this worker knows.
 func (e *sharedQueue) sample(now int64, n *hopValues, known *Queue, congested bool) {
 	if !congested {
 		e.Occupancy, e.Latency, e.occupancyAt, e.latencyAt = known.Occupancy, known.Latency, 0, 0

@@ -91,15 +91,14 @@ func (r *Individual) oldSize(f Format, room int) int {
 func (p *Packet) sealOld(h GroupHeader) {
 	b := p.buf
 	b[3] |= h.HwID & 0x3f
-	switch {
-	case p.format != Format05:
+	if p.format != Format05 {
 		binary.BigEndian.PutUint32(b[4:], h.NodeID)
 		binary.BigEndian.PutUint32(b[8:], h.Sequence)
-	default:
-		binary.BigEndian.PutUint32(b[4:], h.Sequence)
-		if b[0] != nextEthernet {
-			binary.BigEndian.PutUint32(b[switchID:], h.NodeID)
-		}
+		return
+	}
+	binary.BigEndian.PutUint32(b[4:], h.Sequence)
+	if b[0] != nextEthernet {
+		binary.BigEndian.PutUint32(b[switchID:], h.NodeID)
 	}
 }
 

@@ -141,7 +141,7 @@ func (s *Stream) take(h Header, now Times, gap func(Gap)) Place {
 	ahead := (s.number(&h) - s.next) & m
 	if ahead > m/2 {
 		s.numbered = true
-		return s.behind(m+1-ahead, h, now)
+		return s.takeBehind(m+1-ahead, h, now)
 	}
 	if s.resuming {
 		s.resuming = false
@@ -168,15 +168,15 @@ func (s *Stream) unnumbered(again bool) bool {
 	return again && !s.numbered && s.next == s.first+1 && len(s.holes) == 0
 }
 
-// behind returns the place of a packet whose number is next minus back.
-func (s *Stream) behind(back uint64, h Header, now Times) Place {
+// takeBehind counts a packet whose number is next minus back, takes note of it, and returns its place.
+func (s *Stream) takeBehind(back uint64, h Header, now Times) Place {
 	if back > s.next { // from before the stream's first packet, with a number from before the wrap
 		s.Late++
 		return Place{Start: s.start - 1, Sequence: uint64(h.Sequence)}
 	}
 	n := s.next - back
 	switch {
-	case back <= prints && s.wasSeen(n) && s.prints[n%prints] != h.Print && s.prints[n%prints]*h.Print != 0:
+	case back <= prints && s.wasSeen(n) && differ(s.prints[n%prints], h.Print):
 		return s.ofTwin(n, now)
 	case s.fill(n):
 		s.Reordered++
@@ -194,6 +194,9 @@ func (s *Stream) behind(back uint64, h Header, now Times) Place {
 	}
 	return Place{Start: s.start, Sequence: n}
 }
+
+// differ reports whether two packets are known to be others by their prints: 0 is one that is not known, and print makes none so.
+func differ(a, b uint32) bool { return a != b && a != 0 && b != 0 }
 
 // skip opens a hole of n numbers, from next on.
 func (s *Stream) skip(n uint64, now Times, gap func(Gap)) {

@@ -81,12 +81,17 @@ func (s *Server) GuardProfiles(next http.Handler) http.Handler {
 	return s.guard(next, true)
 }
 
+// guard has these rules, the first that fits decides:
+//
+//   - health from another machine is answered, and its connection ended: it has shown no right;
+//   - whoever guesses at tokens waits;
+//   - profiles from another machine take the right to write;
+//   - all else takes the right to read, as mayRead says.
 func (s *Server) guard(next http.Handler, profiles bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		health := !profiles && isHealth(r)
-		trusted := s.local(r) || health
+		health, writes := !profiles && isHealth(r), profiles && !s.local(r)
 		if health && !s.local(r) {
-			w.Header().Set("Connection", "close") // who has shown no right keeps none
+			w.Header().Set("Connection", "close")
 		}
 		if !onSocket(r) && !health && s.guesses.Refuse(r, s.Writes.now(), func() bool { return webguard.TokenOf(s.Sink.Config().HTTP.Tokens, r) != nil }) {
 			s.Writes.unauthorized("tcp "+r.RemoteAddr, r)
@@ -95,7 +100,7 @@ func (s *Server) guard(next http.Handler, profiles bool) http.Handler {
 			return
 		}
 		who, may := s.mayRead(r)
-		if profiles && !trusted {
+		if writes {
 			var err error
 			who, err = s.authority(r)
 			may = err == nil
@@ -106,7 +111,7 @@ func (s *Server) guard(next http.Handler, profiles bool) http.Handler {
 			turnAway(w, http.StatusUnauthorized, "a token of http { token } is needed, as Authorization: Bearer TOKEN, or a client certificate")
 			return
 		}
-		letIn(r, profiles && !trusted)
+		letIn(r, writes)
 		next.ServeHTTP(w, r)
 	})
 }

@@ -22,7 +22,7 @@ func (x *Incident) judge() {
 		x.Verdict, x.At, x.Title = all[0].Verdict, all[0].At, verdict.Headline(all)
 		return
 	}
-	if x.lacks() {
+	if x.sayLacking() {
 		x.Verdict, x.Title = verdict.CannotSay, "not enough coverage to say"
 		return
 	}
@@ -156,8 +156,8 @@ func (x *Incident) isSlowNow(at string) bool {
 	return x.untilNow && slices.ContainsFunc(x.Places, func(p PlaceItem) bool { return p.Place == at && p.slowAtEnd })
 }
 
-// lacks says what is missing for a verdict.
-func (x *Incident) lacks() bool {
+// sayLacking says what is missing for a verdict, and reports whether anything is.
+func (x *Incident) sayLacking() bool {
 	c, said := &x.Coverage, len(x.Why)
 	switch {
 	case c.Flows == 0 && c.Gone == 0:
