@@ -36,13 +36,13 @@ CREATE TABLE IF NOT EXISTS int.reports
     domain Nullable(UInt16),
     ds_md_bits Nullable(UInt16),
     ds_md_status Nullable(UInt16),
-    problem LowCardinality(String),            -- empty: none
-    events Array(LowCardinality(String)),
+    problem String,                            -- empty: none
+    events Array(String),
     dropped Bool,
     congested Bool,
     tracked Bool,
     drop_reason Nullable(UInt8),
-    drop_reason_name LowCardinality(String),
+    drop_reason_name String,
     suppressed Nullable(UInt32),
     lost Nullable(UInt32),
     drops Nullable(UInt32),
@@ -62,9 +62,9 @@ CREATE TABLE IF NOT EXISTS int.reports
     vlan Array(UInt16),
     tcp_flags Nullable(UInt8),
     length Nullable(UInt32) CODEC(T64, LZ4),
-    source_mac LowCardinality(String),
-    destination_mac LowCardinality(String),
-    device_id LowCardinality(String),
+    source_mac String,
+    destination_mac String,
+    device_id String,
     vni Nullable(UInt32),
     outer Tuple(                               -- the tunnel around the flow
         flow String,
@@ -104,9 +104,9 @@ CREATE TABLE IF NOT EXISTS int.reports
     links Array(Tuple(`from` UInt32, `to` UInt32, latency_ns UInt64)) CODEC(T64, LZ4),
     max_hop Nullable(UInt32) CODEC(T64, LZ4),
     source_metadata String,                    -- hexadecimal, as all bytes
-    flags Array(LowCardinality(String)),
-    int_type LowCardinality(String),           -- ifa, ioam, mx, destination; empty: INT-MD, or none
-    int_problem LowCardinality(String),        -- empty: none
+    flags Array(String),
+    int_type String,                           -- ifa, ioam, mx, destination; empty: INT-MD, or none
+    int_problem String,                        -- empty: none
     sink Tuple(
         ingress Nullable(UInt16),
         egress Nullable(UInt16),

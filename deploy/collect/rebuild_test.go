@@ -94,9 +94,9 @@ func (h *history) insert(reports int) {
 	var all []string
 	for range reports {
 		h.n++
-		all = append(all, fmt.Sprintf("('report', 'i%d', now() - %d, 1, 'f%d', 'p', [(1, 2, 3)], [(5, 1, 2, NULL, NULL, 100, 0, 7, NULL, NULL, NULL%s)])", h.n, h.n*600, h.n, h.rest()))
+		all = append(all, fmt.Sprintf("('report', 'i%d', now() - %d, 1, 'f%d', 'p', [(1, 2, 3)], [(5, 1, 2, NULL, NULL, 100, 0, 7, NULL, NULL, NULL%s)], ['new_flow', 'hop_latency'], ['truncated'])", h.n, h.n*600, h.n, h.rest()))
 	}
-	h.must("INSERT INTO int.reports (type, id, time, node_id, flow, path, links, hops) VALUES " + strings.Join(all, ", "))
+	h.must("INSERT INTO int.reports (type, id, time, node_id, flow, path, links, hops, events, flags) VALUES " + strings.Join(all, ", "))
 	h.must(fmt.Sprintf("INSERT INTO int.reports (type, id, time, node_id, stats) VALUES ('stats', 's%d', now() - %d, 1, (90, 10, 0, 0))", h.n, h.n*600))
 }
 
@@ -111,7 +111,7 @@ func (h *history) rest() string {
 // check compares what is made of the reports with their number.
 func (h *history) check(when string) {
 	h.t.Helper()
-	for _, sum := range []string{"count() AS n FROM int.reports WHERE type = 'report'", "sum(reports) AS n FROM int.hops", "sum(reports) AS n FROM int.links", "sum(reports) AS n FROM int.queues", "sum(reports) AS n FROM int.paths"} {
+	for _, sum := range []string{"count() AS n FROM int.reports WHERE type = 'report'", "count() AS n FROM int.reports WHERE events = ['new_flow', 'hop_latency'] AND has(flags, 'truncated')", "sum(reports) AS n FROM int.hops", "sum(reports) AS n FROM int.links", "sum(reports) AS n FROM int.queues", "sum(reports) AS n FROM int.paths"} {
 		if got, want := h.must("SELECT toUInt32(n) AS n FROM (SELECT "+sum+")"), countRow(h.n)+"\n"; got != want {
 			h.t.Errorf("%s: %s is %s, want %s", when, sum, got, want)
 		}

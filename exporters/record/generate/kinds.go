@@ -57,7 +57,8 @@ var (
 		json: "b = appendHexField(b, {text}, {v})", putProto: "b = putHex(b, {number}, {v})", put: "{column}.putHex(n, {v})"}
 	version = kind{proto: "float", sql: "Float32", word: "number", column: "*floats", maker: "nullFloat", mayNull: true,
 		json: "b = append(append(b, {name}...), versionNumbers[{v}]...)", putProto: "b = putFloat(b, {number}, versionFloats[{v}])", put: "{column}.put(n, versionFloats[{v}])"}
-	names     = kind{proto: "string", repeated: true, sql: "Array(" + text64 + ")", word: "list of text", column: "*list"}
+	// Elements of arrays are texts as they are: ClickHouse merges an array of LowCardinality by making a dictionary for each row.
+	names     = kind{proto: "string", repeated: true, sql: "Array(String)", word: "list of text", column: "*list"}
 	numbers16 = kind{proto: "uint32", repeated: true, sql: "Array(UInt16)", word: "list of numbers", column: "*list"}
 )
 

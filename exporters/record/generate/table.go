@@ -34,9 +34,9 @@ type field struct {
 	known  string // a condition of Go, or the name of a bit of Known
 	names  string // of kind names: those of the bits
 	always bool   // of kind list: JSON has an empty one, too
-	low    bool   // its texts are few: LowCardinality in tables
+	low    bool   // its texts are few, and queries select by it: LowCardinality in tables, which costs three times what a String does when parts are merged
 	codec  string // how a table compresses it
-	grew   bool   // a table of an earlier version may have it with fewer elements or without its codec
+	grew   bool   // a table of an earlier version may have it with fewer elements, of another type, or without its codec
 	null   bool   // null in tables although there is no condition: other types of records lack it
 	last   bool   // JSON has it in this place; protobuf and tables, as the last one of its message
 	plain  bool   // in protobuf not optional: what is not known is as good as empty
@@ -80,16 +80,16 @@ var table = []message{
 			{name: "domain", number: 55, kind: u16, value: "r.Domain", known: "KnownMain"},
 			{name: "ds_md_bits", number: 56, kind: u16, value: "r.DSMdBits", known: "KnownMain"},
 			{name: "ds_md_status", number: 57, kind: u16, value: "r.DSMdStatus", known: "KnownMain", doc: "Domain Specific ID, DSMdBits and DSMdstatus, where the report has main contents (RepType 1)"},
-			{name: "problem", number: 58, kind: text, value: "r.Problem.String()", known: "r.Problem != decode.NoProblem", low: true, stored: "empty: none", doc: "what is wrong with the report itself, [below](#problems)"},
+			{name: "problem", number: 58, kind: text, value: "r.Problem.String()", known: "r.Problem != decode.NoProblem", grew: true, stored: "empty: none", doc: "what is wrong with the report itself, [below](#problems)"},
 		}},
 		{name: "Reasons", note: "Why it was sent.", fields: []field{
-			{name: "events", number: 12, kind: names, value: "r.Events", names: "report.EventNames[:]", known: "KnownEvents",
+			{name: "events", number: 12, kind: names, value: "r.Events", names: "report.EventNames[:]", known: "KnownEvents", grew: true,
 				doc: "names of the [events](events.md) that it was sent for: from its [explanation](reports.md#explanation), else `drop` and `congestion` where the bits D and Q are set"},
 			{name: "dropped", number: 13, kind: flag, value: "r.Dropped"},
 			{name: "congested", number: 14, kind: flag, value: "r.Congested"},
 			{name: "tracked", number: 15, kind: flag, value: "r.Tracked", doc: "bits D, Q and F"},
 			{name: "drop_reason", number: 16, kind: u8, value: "r.DropReason", known: "KnownDropReason"},
-			{name: "drop_reason_name", number: 17, kind: text, value: "report.DropReasons[r.DropReason]", known: `r.Known&KnownDropReason != 0 && report.DropReasons[r.DropReason] != ""`, low: true,
+			{name: "drop_reason_name", number: 17, kind: text, value: "report.DropReasons[r.DropReason]", known: `r.Known&KnownDropReason != 0 && report.DropReasons[r.DropReason] != ""`, grew: true,
 				doc: "the node's own code, and what p4lang/switch calls it"},
 			{name: "suppressed", number: 18, kind: u32, value: "r.Suppressed", known: "KnownExplanation"},
 			{name: "lost", number: 19, kind: u32, value: "r.Lost", known: "KnownExplanation"},
@@ -115,9 +115,9 @@ var table = []message{
 			{name: "vlan", number: 33, kind: numbers16, value: "r.VLANs", doc: "VLAN ids, the outer one first"},
 			{name: "tcp_flags", number: 34, kind: u8, value: "r.TCPFlags", known: "KnownTCPFlags", doc: "the flags of TCP"},
 			{name: "length", number: 35, kind: u32, value: "r.Length", known: "KnownAddresses", codec: "T64, LZ4", doc: "bytes of the IP datagram, INT included"},
-			{name: "source_mac", number: 36, kind: appended, value: "appendMAC($, &r.SourceMAC)", known: "KnownMACs", low: true},
-			{name: "destination_mac", number: 37, kind: appended, value: "appendMAC($, &r.DestinationMAC)", known: "KnownMACs", low: true, doc: "where the report shows the Ethernet header"},
-			{name: "device_id", number: 38, kind: hex, value: "r.DeviceID", low: true, doc: "hexadecimal: value of the domain instruction with the role `device_id`; Transparent Security's first one"},
+			{name: "source_mac", number: 36, kind: appended, value: "appendMAC($, &r.SourceMAC)", known: "KnownMACs", grew: true},
+			{name: "destination_mac", number: 37, kind: appended, value: "appendMAC($, &r.DestinationMAC)", known: "KnownMACs", grew: true, doc: "where the report shows the Ethernet header"},
+			{name: "device_id", number: 38, kind: hex, value: "r.DeviceID", grew: true, doc: "hexadecimal: value of the domain instruction with the role `device_id`; Transparent Security's first one"},
 		}},
 		{name: "Tunnel", fields: []field{
 			{name: "vni", number: 59, kind: u32, value: "r.VNI", known: "KnownVNI", doc: "network identifier of VXLAN, VXLAN-GPE or Geneve, of the outermost tunnel that has one"},
@@ -135,11 +135,11 @@ var table = []message{
 			{name: "max_hop", number: 44, kind: u32, value: "r.MaxHop", known: "KnownMaxHop", codec: "T64, LZ4", doc: "node id of the hop with the greatest latency, where no hop is cut off"},
 			{name: "source_metadata", number: 62, kind: hex, value: "r.SourceMetadata", note: "hexadecimal, as all bytes",
 				doc: "what the source alone added: source-only metadata of INT-MD, source-inserted metadata of INT-MX; contents of a Destination header; and the whole stack where it cannot be divided into hops"},
-			{name: "flags", number: 45, kind: names, value: "uint32(r.Flags)", names: "flagNames[:]", known: "r.Flags != 0",
+			{name: "flags", number: 45, kind: names, value: "uint32(r.Flags)", names: "flagNames[:]", known: "r.Flags != 0", grew: true,
 				doc: "`hop_limit`, `mtu_exceeded` (bits E and M), `malformed` (lengths or contents do not agree), `truncated` (the packet is cut inside INT)"},
-			{name: "int_type", number: 68, kind: text, value: "r.INTType.String()", known: "r.INTType != 0", low: true, note: foreignTypes("%s, ") + "mx, destination; absent: INT-MD, or none", stored: foreignTypes("%s, ") + "mx, destination; empty: INT-MD, or none",
+			{name: "int_type", number: 68, kind: text, value: "r.INTType.String()", known: "r.INTType != 0", grew: true, note: foreignTypes("%s, ") + "mx, destination; absent: INT-MD, or none", stored: foreignTypes("%s, ") + "mx, destination; empty: INT-MD, or none",
 				doc: foreignTypes("`%s`, ") + "`mx` or `destination`: what the packet bore; absent: INT-MD, or nothing"},
-			{name: "int_problem", number: 63, kind: text, value: "r.INTProblem.String()", known: "r.INTProblem != inthdr.ReasonNone", low: true, stored: "empty: none",
+			{name: "int_problem", number: 63, kind: text, value: "r.INTProblem.String()", known: "r.INTProblem != inthdr.ReasonNone", grew: true, stored: "empty: none",
 				doc: "what is wrong with the packet's INT, or why there are no hops: a reason of [`intsink_malformed_packets_total`](metrics.md)"},
 			{name: "sink", number: 46, kind: object("Sink"), value: "&r.Sink", known: "r.Sink.Known != 0", grew: true, doc: "the reporting node's own metadata: {fields}"},
 		}},
