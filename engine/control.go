@@ -144,6 +144,7 @@ func (w *Worker) Beat() int64 { return w.control.beat.Load() }
 func (w *Worker) Close() {
 	now := w.clock()
 	w.Captures.Close()
+	w.detector.EndTallies(now)
 	w.reporter.Close(now)
 	w.Publish()
 }

@@ -119,7 +119,7 @@ func (w *Worker) addStages(c *WorkerConfig) {
 	s.match = match.New(w.detector, c.Seed)
 	s.parse = parse.New(w.table, ofEach(w, func(l *LinkCounters) *parse.Counters { return &l.Parse }))
 	s.detect = detect.New(w.detector, w.Questions.Paths, c.Seed)
-	s.lookup = lookup.New(w.table, s.dropper.Mark, s.detect.CountOthers)
+	s.lookup = lookup.New(w.table, s.dropper.Mark)
 	s.report = report.New(report.Config{
 		Reporter: w.reporter, Detector: w.detector, Table: w.table, Paths: w.Questions.Paths, Feed: &w.Questions.Feed, Recorder: w.Recorder,
 		Clock: func() int64 { return w.clock() }, Seed: c.Seed, Links: len(w.links),

@@ -6,6 +6,9 @@ package flows
 // Cold is what few flows ever have: those with events of their own. It stands in
 // memory that is not touched, and takes none, before a flow needs it.
 type Cold struct {
+	Shares [MaxShares]Share // of queues in an episode that the flow passes; package engine/fast writes them, too
+	Marked uint64           // packets that came with the mark of a queue (ECN: CE)
+
 	Paths      [MaxPaths - 1]Path // Paths[:NumPaths-1]: those that are not current
 	PathTokens int64              // left in the path_change bucket
 	PathRefill int64              // when it was last brought up to date; 0: never
@@ -15,7 +18,6 @@ type Cold struct {
 
 	HopLimitSeen int64  // when the last packet with the E flag came; 0: never
 	MTUSeen      int64  // the same of the M flag
-	Marked       uint64 // packets that came with the mark of a queue (ECN: CE)
 	packetsHigh  uint32 // upper half of the packet count
 	bytesHigh    uint32 // the same of the bytes
 
@@ -26,8 +28,6 @@ type Cold struct {
 	Change     uint32 // set of the last report that told of a change
 	ChangeAt   int64  // when it was made, Unix nanoseconds; 0: none was
 	Dropped    [DropLimits]DropLimit
-
-	Shares [MaxShares]Share // of queues in an episode that the flow passes
 }
 
 // MaxShares is how many queues in an episode a flow has shares of at once.

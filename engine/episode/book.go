@@ -26,7 +26,7 @@ type Book struct {
 	told   uint64      // of the ended ones, by Tell
 	untold atomic.Bool // some are not told
 
-	changes atomic.Uint64 // how often a record of open came or went: each Others keeps the places of records until then
+	changes atomic.Uint64 // how often a record of open came or went: Tallies keep the places of records until then
 }
 
 // Totals are of all episodes so far.

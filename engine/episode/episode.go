@@ -3,11 +3,11 @@
 //
 // A Book has room for a fixed number of records. While one is open, every packet that passes the queue is counted in it,
 // not those alone that are reported. All workers of a sink write in one Book, under its lock: the first packet of a burst that passes
-// a congested queue on its own, the others together (Run). Where no queue is congested, nobody touches it.
+// a congested queue on its own, the others together (Tally). Where no queue is congested, nobody touches it.
 //
 //	episode.go   Record
-//	run.go       what packets add to it, one by one and together
-//	others.go    Others: packets of flows that have no place in the flow table
+//	packet.go    what a packet adds to it, and what its flow keeps
+//	tally.go     Tally: what packets of one worker add together, those of flows that have no place in the flow table, too
 //	testimony.go whether an episode is evidence enough to say who fills the queue
 //	crowd.go     Crowd: hosts and services, of a sample of packets
 //	topflows.go  Top: the flows with the most bytes, or the most delay, in fixed memory
@@ -43,7 +43,7 @@ type Record struct {
 
 	UsualLatency, UsualOccupancy uint32 // medians before the onset; 0: not known
 	Packets, Bytes               uint64 // of all, other ones too
-	OtherPackets, OtherBytes     uint64 // of flows without a place in the flow table: Others
+	OtherPackets, OtherBytes     uint64 // of flows without a place in the flow table
 	Capable, Marked              uint64 // packets whose ECN field queues may mark, or have marked; that some queue has
 	PeakLatency, PeakOccupancy   uint32
 	told, occupancies            uint64 // packets that told an occupancy, and the sum

@@ -89,10 +89,17 @@ type counting struct {
 // count adds packets to a record: those of a run pass at the time of its first one.
 func (c *counting) count(b *Book, id uint32, all []passed) {
 	type kept struct{ worker, flow int }
+	var tallies []*Tallies
+	for range c.workers {
+		t := b.NewTallies()
+		defer t.Close()
+		tallies = append(tallies, t)
+	}
 	shares := map[kept]*[flows.MaxShares]flows.Share{}
 	for n := 0; n < len(all); n += c.run {
 		worker, now := n/c.run%c.workers, all[n].at
-		run := b.Join(now, id)
+		_, place := tallies[worker].Of(b.find(id).Queue)
+		tallies[worker].Leave(now, place)
 		for i := range all[n:min(n+c.run, len(all))] {
 			p := &all[n+i]
 			x := &Packet{Flow: key(p.flow), Values: Values{Bytes: p.bytes, Latency: p.latency, Occupancy: p.occupancy}}
@@ -103,12 +110,12 @@ func (c *counting) count(b *Book, id uint32, all []passed) {
 				x.Shares = shares[of]
 			}
 			if p.at = now; c.run > 1 {
-				run.Count(x.Flow, x.Shares, &x.Values)
+				tallies[worker].Count(place, x.Flow, x.Shares, &x.Values)
 			} else {
 				b.Count(now, id, x)
 			}
 		}
-		b.Leave(now, &run)
+		tallies[worker].Leave(now, place)
 	}
 }
 

@@ -89,20 +89,30 @@ func TestRecordInThePlaceOfAnother(t *testing.T) {
 	}
 }
 
-// TestRunOfARecordThatEnds: packets of a run count nowhere where somebody else has seen the end of the episode, not even in the record
+// TestTallyOfARecordThatEnds: packets in a tally count nowhere where somebody else has seen the end of the episode, not even in the record
 // that takes its place.
-func TestRunOfARecordThatEnds(t *testing.T) {
+func TestTallyOfARecordThatEnds(t *testing.T) {
 	b := New()
 	id := b.Begin(0, [2]uint64{7}, 1700, 0)
-	run := b.Join(1, id)
+	all := b.NewTallies()
+	defer all.Close()
+	q, place := all.Of([2]uint64{7})
+	q.Goes = true
 	p := &Packet{Flow: key(1), Values: Values{Bytes: 100, Latency: 5000, Occupancy: unknown}}
-	run.Count(p.Flow, p.Shares, &p.Values)
+	all.Count(place, p.Flow, p.Shares, &p.Values)
 	b.End(2, id, Cleared)
-	run.Count(p.Flow, p.Shares, &p.Values)
-	if b.Leave(1, &run); run.ID() != 0 || b.Totals().Packets != 0 {
-		t.Errorf("run %d, %+v", run.ID(), b.Totals())
+	all.Count(place, p.Flow, p.Shares, &p.Values)
+	if all.Leave(1, place) || q.Goes || q.Packets() != 0 || all.Counted() != 0 || b.Totals().Packets != 0 {
+		t.Errorf("tally %+v, %+v", q, b.Totals())
 	}
-	if run := b.Join(3, id); run.ID() != 0 {
-		t.Error("it joins a record that is not open")
+	all.Count(place, p.Flow, p.Shares, &p.Values)
+	for next := b.Begin(4, [2]uint64{8}, 1700, 0); next%MaxOpen != id%MaxOpen; next = b.Begin(4, [2]uint64{8}, 1700, 0) {
+		b.End(4, next, Cleared)
+	}
+	if other, _ := all.Of([2]uint64{7}); other != nil {
+		t.Error("there is one of a record that is not open")
+	}
+	if other, at := all.Of([2]uint64{8}); other != q || at != place || all.Counted() != 0 || other.Packets() != 0 || !all.Leave(5, at) {
+		t.Errorf("the next one in its place: %+v", other)
 	}
 }

@@ -4,6 +4,8 @@
 package event
 
 import (
+	"math/bits"
+
 	"intsink/engine/episode"
 	"intsink/engine/usual"
 	"intsink/flows"
@@ -24,6 +26,7 @@ func (d *Detector) congestion(now int64, f *flows.Flow, n *hopValues, fresh bool
 	if t.CongestionFactor != 0 && !over && !d.sampling && !d.view.Queues.Has(d.view.bitOfKey(key)) {
 		return 0 // as in C: most packets look no queue up; what the tables show of it comes from samples
 	}
+	d.stopRun(now, key)
 	q, made := d.fabric.Queues.Get(now, key)
 	if !over && q.Congested && q.Full < force.full { // what was learned since does not end the episode
 		force.full = q.Full
@@ -74,7 +77,7 @@ func (d *Detector) sharedCongestion(now int64, f *flows.Flow, n *hopValues, e *s
 	switch {
 	case over && !was:
 		set = d.onset(now, f, e, fresh, t)
-		e.over, e.shown, e.Full = 1, x, force.full
+		e.over, e.next, e.shown, e.Full = 1, 2, x, force.full
 	case over && !fresh && e.shows(x):
 		set = d.evidence(f, e, t)
 	case !over && was && e.ends(now, &end):
@@ -166,18 +169,21 @@ func (f *inForce) severity(n *hopValues) uint32 {
 	return n.Occupancy
 }
 
-// isEvidence reports whether packet number over that is over the threshold is to be shown to the collector: each 2^n-th of the
-// episode, and one whose severity x is twice that of the last that was shown.
-func isEvidence(over uint64, x, shown uint32) bool {
-	return over&(over-1) == 0 || uint64(x) >= 2*uint64(shown)
+// isEvidence reports whether packet number over that is over the threshold is to be shown to the collector: each 2^n-th of the episode, or
+// the first behind it, and one whose severity x is twice that of the last that was shown.
+func (e *sharedQueue) isEvidence(over uint64, x uint32) bool {
+	return over >= e.next || uint64(x) >= 2*uint64(e.shown)
 }
 
 // shows counts one more packet over the threshold, and reports whether it is evidence.
 func (e *sharedQueue) shows(x uint32) bool {
 	e.over++
-	is := isEvidence(e.over, x, e.shown)
+	is := e.isEvidence(e.over, x)
 	if is {
 		e.shown = x
+	}
+	if e.over >= e.next {
+		e.next = 1 << bits.Len64(e.over)
 	}
 	return is
 }

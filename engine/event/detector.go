@@ -42,10 +42,10 @@ type Detector struct {
 	readings  [mostReadings]usual.Reading // of learn
 	crossings [mostReadings / 3]clock.Crossing
 	hand      atHand
-	runs      [maxRuns]queueRun // of the burst at hand
-	nextRun   int               // which of them ends for another queue
-	others    *episode.Others   // packets without a flow
-	expireAt  int64             // when records of episodes are looked at next
+	tallies   *episode.Tallies         // packets that go on with episodes
+	handled   [episode.MaxOpen]handled // of each tally
+	running   uint64                   // bit: a packet of that queue went through congestion in this burst
+	expireAt  int64                    // when records of episodes are looked at next
 
 	newsAt int64 // when some flow was last reported for a change
 
@@ -92,9 +92,9 @@ func newDetector(policies []Policy, seed uint64, c capacities) *Detector {
 		fabric: newFabric(seed, c), lossy: make([]*flows.Flow, 0, maxLossy), Stretch: NoStretch,
 	}
 	d.shared, d.ownShared = newShared(seed, c), true
-	d.others = d.shared.episodes.NewOthers()
 	d.view = newFastView(d.key, d.fabric.Links)
 	d.view.setLimits(d.shared.usual.Limits())
+	d.newTallies()
 	d.SetRules(policies, nil)
 	return d
 }
@@ -103,6 +103,7 @@ func newDetector(policies []Policy, seed uint64, c capacities) *Detector {
 // stay as they are, in nanoseconds: where a unit changes, the next values may be
 // reported for it.
 func (d *Detector) Adopt(policies []Policy, models *CompiledModels) {
+	d.tallies.Stop()
 	d.models = &models.models
 	d.view.setModels(models)
 	d.policies = slices.Clone(policies)
@@ -140,10 +141,17 @@ func (d *Detector) Close() {
 	d.fabric.Queues.Close()
 	d.fabric.Interfaces.Close()
 	d.fabric.Links.Close()
+	d.tallies.Close()
 	if d.ownShared {
 		d.shared.Close()
 	}
 	d.view.close()
+}
+
+// newTallies makes d's tallies those of records of its sink.
+func (d *Detector) newTallies() {
+	d.tallies = d.shared.episodes.NewTallies()
+	d.view.tallies = d.tallies.Address()
 }
 
 // View is what package engine/fast reads.

@@ -31,7 +31,10 @@ type FastView struct {
 	others            fastModel      // of all other nodes
 	limits            unsafe.Pointer // usual.Limits
 	limitsKey         uint64         // of the hash of limits
-	full, crosses     uint64         // of C, for the packet at hand
+	full              uint64         // of C, for the packet at hand
+	tallies           unsafe.Pointer // episode.Tallies
+	Records           uint64         // 1: packets of flows that C adds to tallies keep their INT: the flight recorder may have room for them
+	crosses           uint64         // of C, for the packet at hand
 	Queues            HotSet         // large, so behind what each packet reads
 	Interfaces        HotSet
 	policies          int
@@ -65,9 +68,9 @@ func (v *FastView) close() {
 	syscall.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)))
 }
 
-// LinksOf makes v find the links, models and limits that of finds: to compare views.
+// LinksOf makes v find the links, models, limits and tallies that of finds: to compare views.
 func (v *FastView) LinksOf(of *FastView) {
-	v.links, v.models, v.limits, v.limitsKey = of.links, of.models, of.limits, of.limitsKey
+	v.links, v.models, v.limits, v.limitsKey, v.tallies = of.links, of.models, of.limits, of.limitsKey, of.tallies
 }
 
 // fastModel is what C has to know of a NodeModel.

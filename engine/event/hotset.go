@@ -90,6 +90,7 @@ const sweepSlots = 512
 // compares a part of the tables with the filters, and 50 calls go round. It is to be called
 // every millisecond or so.
 func (d *Detector) Sweep(now int64) {
+	d.EndTallies(now)
 	if now >= d.expireAt {
 		d.expireAt = now + expireEvery
 		d.shared.episodes.Expire(now, d.ends.timeout)

@@ -16,7 +16,6 @@ type atHand struct {
 	own      Observation
 	met      uint64 // bit: Observation.Number of a packet that met one
 	episodes [64]uint32
-	crossed  Crossed        // goOn, of Meet
 	packet   episode.Packet // counted
 }
 
@@ -36,44 +35,23 @@ func (d *Detector) ForgetMet() { d.hand.met = 0 }
 // FullHops are hops of a packet whose queues may be in an episode, or are over a threshold: bit i is hop i.
 type FullHops uint64
 
-// Crossed is what package fast has read of a packet that crosses one queue that may be in an episode, or is over a threshold, as
-// readQueue reads it. All ones in place of the second half of the key: it has not.
-type Crossed struct {
-	Key [2]uint64 // of the queue
-	episode.Values
-}
-
-// MeetMore counts packets in the runs that Meet has begun, as long as each crosses the queue of a run, is over the same thresholds and
-// gives no event. which has a bit for each packet of the burst that is to be counted; left are those from the first one on that Meet has
-// to look at.
-func (d *Detector) MeetMore(which uint64, of *[64]*flows.Flow, all *[64]Crossed) (left uint64) {
-	r := &d.runs[0]
-	for left = which; left != 0; left &= left - 1 {
-		j := bits.TrailingZeros64(left) & 63
-		c := &all[j]
-		if c.Key != r.key {
-			if r = &d.runs[0]; c.Key != r.key {
-				r = &d.runs[1]
-			}
-			if c.Key != r.key {
-				break
-			}
-		}
-		if f := of[j]; r.takes(f.Watch, c) {
-			r.count(f, c)
-		} else {
-			break
-		}
-		r.rest = nothingElse
-		d.hand.episodes[j] = r.ID()
+// Tallied takes up the packets that package fast has added to tallies: records take some of them at once. Number n of those in which has met
+// the episode of record of[n].
+func (d *Detector) Tallied(drawn []episode.Drawn, flowOf *[64]*flows.Flow, keys *[64]flows.Key, which uint64, of *[64]uint32) {
+	if len(drawn) > 0 {
+		d.tallies.TakeDrawn(drawn, flowOf, keys)
 	}
-	d.hand.met |= which &^ left
-	return left
+	if d.hand.met |= which; d.view.Records == 0 {
+		return // nobody asks which
+	}
+	for ; which != 0; which &= which - 1 {
+		j := bits.TrailingZeros64(which) & 63
+		d.hand.episodes[j] = of[j]
+	}
 }
 
 // Meet is Packet for one of a known flow that gives no event but that of a queue, and is not learned from: some hops have a
-// queue that may be in an episode. size is its length without INT. Behind the last of such packets EndRun is to be called, before any other
-// method.
+// queue that may be in an episode. size is its length without INT. Behind the last packet of its burst EndRun is to be called.
 func (d *Detector) Meet(now int64, f *flows.Flow, size int, o *Observation, hops FullHops) (set Set) {
 	d.Edge, d.sampling, d.hand.size = false, false, uint32(size)
 	p, l, hopLen := &d.policies[f.Watch], o.Layout, int(o.Info.HopLen)
@@ -91,7 +69,6 @@ func (d *Detector) Meet(now int64, f *flows.Flow, size int, o *Observation, hops
 		}
 	}
 	if set != 0 {
-		d.EndRun()
 		d.Reported(now, f, set)
 	}
 	return set

@@ -10,34 +10,24 @@ import (
 	"intsink/flows"
 )
 
-// queueRun is a queue that packets of a burst have passed. What congestion does for a packet that goes on with its episode is the same
-// for all that are over the same thresholds of the same watch at the same time, but for what goOn does. So the second of them begins a
-// run, which touches nothing that other workers do, and tells them of all of its packets in endRun.
-type queueRun struct {
-	key   [2]uint64
-	now   int64
-	watch uint8 // of the packets
-
-	episode.Run          // without a record: there is no run
-	holds       bool     // the episode ends by calm that lasts
-	over, next  uint64   // as in sharedQueue; which number of it is evidence
-	latencies   interval // that packets of the run have
-	occupancies interval
-
-	latency, occupancy uint32 // the last ones
-	rest               inthdr.Rest
+// handled is what a detector knows of a queue whose episode is recorded, beside its tally: which packet of the burst at hand went through
+// congestion last. What that does for a packet that goes on with the episode is the same for all that are over the same thresholds of the
+// same watch at the same time, but for what the tally counts. So they are counted there, and endRun tells the queue, and other workers, of
+// all of them together. Package engine/fast counts them from one burst to the next; of those that it leaves to Pass, the second begins a run.
+type handled struct {
+	now                int64 // of the burst
+	watch              uint8
+	latency, occupancy uint32
+	rest               inthdr.Rest // of the last packet
 }
 
-// interval is the numbers from least to least + span.
-type interval struct{ least, span uint32 }
+type interval = episode.Interval
 
-func from(least, most uint32) interval { return interval{least, most - least} }
-
-func (i interval) has(x uint32) bool { return x-i.least <= i.span }
+func from(least, most uint32) interval { return interval{Least: least, Span: most - least} }
 
 // within leaves those of i that are not below least nor above most.
-func (i interval) within(least, most uint32) interval {
-	return from(max(i.least, least), min(i.least+i.span, most))
+func within(i interval, least, most uint32) interval {
+	return from(max(i.Least, least), min(i.Least+i.Span, most))
 }
 
 // beside is the numbers on the side of a threshold on which x is; of an unknown one there are no others.
@@ -56,126 +46,134 @@ func beside(threshold, x uint32) interval {
 func (f *inForce) alike(n *hopValues, shown uint32) (latencies, occupancies interval) {
 	latencies, occupancies = beside(f.latency, n.Latency), beside(f.occupancy, n.Occupancy)
 	if n.Latency != unknown32 && n.Latency >= f.latency && n.Occupancy >= f.full {
-		occupancies = occupancies.within(f.full, unknown32) // else it is over another threshold, or none
+		occupancies = within(occupancies, f.full, unknown32) // else it is over another threshold, or none
 	} else {
-		latencies = latencies.within(f.floor, unknown32)
+		latencies = within(latencies, f.floor, unknown32)
 	}
 	most := uint32(min(2*uint64(shown)-1, unknown32-1))
 	if n.Latency != unknown32 && f.latency != never {
-		latencies = latencies.within(0, most)
+		latencies = within(latencies, 0, most)
 	} else {
-		occupancies = occupancies.within(0, most)
+		occupancies = within(occupancies, 0, most)
 	}
 	return latencies, occupancies
 }
 
-// maxRuns is how many full queues on their way packets of a burst may pass at little cost.
-const maxRuns = flows.MaxShares
-
 // pass is congestion for packets of Meet.
 func (d *Detector) pass(now int64, f *flows.Flow, n *hopValues, t *Thresholds) (set Set) {
-	r, key := d.runOf(n.queueKey()), n.queueKey()
-	if r.key == key && r.now == now && r.watch == f.Watch {
-		if r.ID() == 0 {
-			d.beginRun(r, n, t)
-		}
-		d.hand.crossed = Crossed{key, d.hand.values(n)}
-		if r.goOn(f, &d.hand.crossed) {
-			r.rest = n.rest
-			d.hand.meet(r.ID())
-			return 0
+	key := n.queueKey()
+	if q, i := d.tallies.Of(key); q != nil {
+		if h := &d.handled[i]; h.now == now && h.watch == f.Watch {
+			if !q.Goes {
+				h.latency, h.occupancy = n.Latency, n.Occupancy
+				d.endRun(now, i)
+			}
+			if v := d.hand.values(n); q.Takes(now, f.Watch, &v) {
+				d.tallies.Count(i, &f.Key, &f.Cold().Shares, &v)
+				h.rest = n.rest
+				d.hand.meet(q.ID())
+				return 0
+			}
 		}
 	}
-	d.endRun(r)
 	set = d.congestion(now, f, n, false, t)
-	r.key, r.now, r.watch = key, now, f.Watch
+	if q, i := d.tallies.Of(key); q != nil {
+		d.handled[i] = handled{now, f.Watch, n.Latency, n.Occupancy, nothingElse}
+		d.running |= 1 << i
+	}
 	return set
 }
 
-// runOf is the run of a queue, or the one that ends for it.
-func (d *Detector) runOf(key [2]uint64) *queueRun {
-	for i := range d.runs {
-		if d.runs[i].key == key {
-			return &d.runs[i]
-		}
+// stopRun ends the run of a queue: a packet is about to change more of it.
+func (d *Detector) stopRun(now int64, key [2]uint64) {
+	q, i := d.tallies.Of(key)
+	if q == nil {
+		return
 	}
-	d.nextRun = (d.nextRun + 1) % maxRuns
-	return &d.runs[d.nextRun]
+	if (d.tallies.Counted()|d.tallies.Others())>>i&1 != 0 {
+		d.endRun(now, i)
+	}
+	q.Goes = false
 }
 
-// beginRun begins a run if packet n, which is not counted yet, is over a threshold and goes on with an episode that is recorded.
-func (d *Detector) beginRun(r *queueRun, n *hopValues, t *Thresholds) {
-	s, force := d.shared, d.inForce(t, r.key)
-	if !force.over(n) || t.CongestionTimeout <= 0 {
+// endRun tells the record and other workers of the packets in a tally, and has those behind it go on with the episode that are as the last
+// one.
+func (d *Detector) endRun(now int64, i int) {
+	q, h, s := d.tallies.At(i), &d.handled[i], d.shared
+	packets, key := q.Packets(), q.Queue()
+	if packets == 0 && d.running>>i&1 == 0 { // they have no flow
+		d.tallies.Leave(now, i)
 		return
 	}
+	n := hopValues{rest: h.rest}
+	if h.rest = nothingElse; packets == 0 {
+		q.Watch, q.LastLatency, q.LastOccupancy = h.watch, h.latency, h.occupancy
+	}
+	n.Latency, n.Occupancy = q.LastLatency, q.LastOccupancy
+	q.Goes = false
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.queues.Find(r.key)
-	if e == nil || !e.Congested || e.Calm || e.Seen < r.now || e.record == 0 || isEvidence(e.over+1, force.severity(n), e.shown) {
+	open := d.tallies.Leave(now, i)
+	e := s.queues.Find(key)
+	if !open || e == nil || e.record != q.ID() || e.Calm || !e.Congested {
 		return
 	}
-	if r.Run = s.episodes.Join(r.now, e.record); r.ID() == 0 {
+	known, _ := d.fabric.Queues.Get(now, key)
+	if packets != 0 {
+		known.sample(now, &n, false)
+		e.sample(now, &n, known, true)
+		e.over += packets
+		e.overAt = now
+	}
+	d.beginRun(q, e, &n, packets)
+	if packets == 0 {
+		return
+	}
+	if now-e.told >= d.policies[q.Watch].Thresholds.CongestionTimeout/4 {
+		e.told = now
+		s.announce(d, sharedQueues, key)
+		d.mark(now, key, known)
+	}
+	known.take(&e.Queue)
+}
+
+// beginRun has packets go on with e, an episode that is recorded, which are as n, if that is over a threshold.
+func (d *Detector) beginRun(q *episode.Tally, e *sharedQueue, n *hopValues, packets uint64) {
+	if int(q.Watch) >= len(d.policies) {
+		return
+	}
+	t := &d.policies[q.Watch].Thresholds
+	force := d.inForce(t, q.Queue())
+	if !force.over(n) || t.CongestionTimeout <= 0 {
 		return
 	}
 	e.end.take(t, force, n, false, 0)
 	end := e.end.under(&d.ends).raise(t, &force)
-	e.Ends = e.until(&end)
-	r.holds, r.over, r.next = end.hold != 0, e.over, 1<<bits.Len64(e.over)
-	r.latencies, r.occupancies = force.alike(n, e.shown)
-	r.latency, r.occupancy = n.Latency, n.Occupancy
-}
-
-// goOn is congestion for one more packet of the run. It returns false, and has done nothing, where there is none, and for one that is
-// evidence, is over other thresholds, or tells other values.
-func (r *queueRun) goOn(f *flows.Flow, c *Crossed) bool {
-	if !r.takes(f.Watch, c) {
-		return false
-	}
-	r.count(f, c)
-	return true
-}
-
-func (r *queueRun) takes(watch uint8, c *Crossed) bool {
-	return r.ID() != 0 && watch == r.watch && r.latencies.has(c.Latency) && r.occupancies.has(c.Occupancy) && r.over+1 != r.next
-}
-
-func (r *queueRun) count(f *flows.Flow, c *Crossed) {
-	r.over++
-	r.latency, r.occupancy = c.Latency, c.Occupancy
-	r.Count(&f.Key, &f.Cold().Shares, &c.Values)
-}
-
-// endRun tells other workers of the packets of a run.
-func (d *Detector) endRun(r *queueRun) {
-	if r.ID() == 0 {
-		return
-	}
-	s, id, packets := d.shared, r.ID(), r.Packets()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.episodes.Leave(r.now, &r.Run)
-	e := s.queues.Find(r.key)
-	if packets == 0 || e == nil || e.record != id || e.Calm {
-		return
-	}
-	n := hopValues{rest: r.rest}
-	n.Occupancy, n.Latency = r.occupancy, r.latency
-	q, _ := d.fabric.Queues.Get(r.now, r.key)
-	q.sample(r.now, &n, false)
-	e.sample(r.now, &n, q, true)
-	e.over += packets
-	if e.overAt = r.now; r.holds {
+	if e.Ends = e.until(&end); end.hold != 0 {
 		for range min(packets, autoOf) {
 			e.Window = e.Window<<1&(1<<autoOf-1) | 1
 		}
 	}
-	q.take(&e.Queue)
+	if e.isEvidence(e.over+1, force.severity(n)) {
+		return
+	}
+	q.Latencies, q.Occupancies = force.alike(n, e.shown)
+	q.Goes, q.Until, q.Left = true, e.Ends, e.next-e.over-1
 }
 
-// EndRun is to be called behind the last of the packets that Meet is called with one after the other.
-func (d *Detector) EndRun() {
-	for i := range d.runs {
-		d.endRun(&d.runs[i])
+// EndRun is to be called behind the last packet of each burst that came at now.
+func (d *Detector) EndRun(now int64) {
+	for left := d.tallies.Counted() | d.running; left != 0; left &= left - 1 {
+		d.endRun(now, bits.TrailingZeros64(left))
+	}
+	d.running = 0
+	d.tallies.Release()
+}
+
+// EndTallies has records take what is left in tallies: packets without a flow. It is to be called every millisecond or so, between bursts, and
+// before anybody asks for the last time.
+func (d *Detector) EndTallies(now int64) {
+	for left := d.tallies.Others(); left != 0; left &= left - 1 {
+		d.tallies.Leave(now, bits.TrailingZeros64(left))
 	}
 }

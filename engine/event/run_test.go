@@ -128,17 +128,14 @@ func (m *meeters) meet(worker int, now int64, f *flows.Flow, size int, o *Observ
 	if set != 0 {
 		x.trigger = d.Trigger
 	}
-	for i := range d.runs {
-		if d.runs[i].ID() != 0 {
-			m.runs++
-			break
-		}
+	if d.tallies.Counted() != 0 {
+		m.runs++
 	}
 	if last {
-		d.EndRun()
+		d.EndRun(now)
 	}
 	if m.alone {
-		d.runs = [maxRuns]queueRun{}
+		d.tallies.Stop()
 	}
 	return x
 }

@@ -49,6 +49,7 @@ type sharedQueue struct {
 	overAt                 int64  // the last packet of a burst that was over a threshold
 	record                 uint32 // of the episode, in episodes; 0: none
 	over                   uint64 // packets of the episode over its threshold
+	next                   uint64 // which of them is shown next, however high its values are: 2, 4, 8 and so on
 	shown                  uint32 // the value of the last that was reported for it
 }
 
@@ -146,7 +147,8 @@ func (d *Detector) Share(s *Shared) {
 		d.shared.Close()
 	}
 	d.shared, d.ownShared, d.synced = s, false, s.announced.Load()
-	d.others = s.episodes.NewOthers()
+	d.tallies.Close()
+	d.newTallies()
 	d.view.setLimits(s.usual.Limits())
 }
 
@@ -181,6 +183,9 @@ func (d *Detector) takeOver(now int64) {
 				q.Seen, q.Occupancy, q.Latency, q.Rest = e.Seen, e.Occupancy, e.Latency, e.Rest
 			}
 			d.mark(now, c.key, q)
+			if t, _ := d.tallies.Of(c.key); t != nil {
+				t.Goes = false
+			}
 		case sharedInterfaces:
 			e, _ := s.interfaces.Get(now, c.key)
 			i, _ := d.fabric.Interfaces.Get(now, c.key)

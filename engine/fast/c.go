@@ -57,6 +57,7 @@ import (
 
 	"golang.org/x/sys/cpu"
 
+	"intsink/engine/episode"
 	"intsink/engine/event"
 	"intsink/engine/usual"
 	"intsink/flows"
@@ -105,6 +106,7 @@ func inC() []any {
 	return []any{
 		(*C.struct_fast_mbuf)(nil), (*C.struct_fast_state)(nil), (*C.struct_fast_view)(nil), (*C.struct_fast_loop)(nil),
 		(*C.struct_fast_flow)(nil), (*C.struct_fast_loss)(nil), (*C.struct_fast_bucket)(nil), (*C.struct_fast_model)(nil), (*C.struct_fast_limit)(nil), (*C.struct_fast_link)(nil),
+		(*C.struct_fast_tallies)(nil), (*C.struct_fast_cold)(nil), (*C.struct_fast_drawn)(nil),
 	}
 }
 
@@ -118,5 +120,8 @@ var (
 	_ = [1]int{}[usual.LimitShift-C.FAST_LIMIT_SHIFT]
 	_ = [1]int{}[usual.Fuller-C.FAST_FULLER]
 	_ = [1]int{}[flows.TickShift-C.FAST_TICK_SHIFT]
+	_ = [1]int{}[episode.MaxOpen-C.FAST_RECORDS]
+	_ = [1]int{}[flows.MaxShares-C.FAST_SHARES]
+	_ = [1]int{}[flows.MaxHops-C.FAST_MOST_HOPS]
 	_ = [1]int{}[event.MaxPolicies-C.FAST_POLICIES]
 )

@@ -13,7 +13,8 @@
 // threshold is reached, a sequence number is missing, a refresh is due. Rarer things are decided
 // in C too, by the general path (general in pass.c): a latency out of its deadband that is no event yet,
 // units of nodes that a node_model lists, INT without hops (INT-MX), flows that no watch selects,
-// sequence numbers, a queue in an episode: that packet is passed, keeps its INT, and Go counts it (Met).
+// sequence numbers, a queue in an episode: a packet that goes on with it is added to its tally, of another Go looks at its
+// INT (Met).
 // A packet whose flow finds no room in the table is passed: there is nothing it could be news to. Deferred although most of them give no event are packets
 //
 //   - without a template, of a new flow, or the first of a flow after a reload of rules

@@ -23,6 +23,9 @@ enum {
 	FAST_POLICIES = 256,  // watches
 	FAST_HOT_SHIFT = 18,  // of a hash, to the bit of a queue or an interface
 	FAST_LINK_HINTS = 4096,
+	FAST_RECORDS = 64,        // episode.MaxOpen
+	FAST_RECORD_PLACES = 128, // of a hash of queues
+	FAST_SHARES = 2,          // flows.MaxShares
 	FAST_LIMIT_SHIFT = 16, // usual.LimitShift
 	FAST_FULLER = 2,       // usual.Fuller
 	FAST_NONE = FAST_TEMPLATES, // no template: its place has one that no packet matches
@@ -223,8 +226,19 @@ struct fast_loss {
 	uint8_t listed, anew;
 };
 
+// flows.Cold, as far as it is used here, with flows.Share: what the packets of a flow in one episode came to since its record took them.
+struct fast_share {
+	uint32_t record, packets;
+	uint64_t bytes, added, taken;
+};
+struct fast_cold {
+	struct fast_share shares[FAST_SHARES];
+	uint64_t marked;
+};
+
 // Flags of a flow, in fast_flow.bound.
 #define FAST_UNSETTLED (UINT32_C(0x01) << 24)
+#define FAST_HAS_COLD (UINT32_C(0x02) << 24)
 #define FAST_HAS_LOSS (UINT32_C(0x04) << 24)
 #define FAST_END_KNOWN (UINT32_C(0x08) << 24)
 #define FAST_HELD (UINT32_C(0x40) << 24) // an earlier packet of the burst was deferred
@@ -249,7 +263,7 @@ struct fast_flow {
 	struct fast_hop hops[16];
 	uint64_t path_hash;
 	uint8_t windows[16];
-	uint64_t cold; // of Go
+	struct fast_cold *cold;
 	struct fast_loss *loss;
 };
 
@@ -320,6 +334,45 @@ struct fast_small_index {
 	uint32_t none, pad;
 };
 
+// episode.Tally: what packets of one worker came to in one queue whose episode is recorded, since the record took them. Those of flows count
+// while goes is set, as long as left is not zero, until a time, for one watch, and with values in two intervals.
+struct fast_sums {
+	uint64_t ecn[4], bytes, added, told, occupancies;
+	uint32_t latency, occupancy; // the highest
+};
+struct fast_interval {
+	uint32_t least, span;
+};
+struct fast_tally {
+	uint64_t queue[2];
+	uint32_t id, usual;
+	struct fast_sums own, others; // of packets that have a flow, and of those for which there was no room
+	int64_t first;                // packets that are all in the sample yet
+	uint32_t dice, pad;
+	int64_t until;
+	uint64_t left;
+	struct fast_interval latencies, occupancies;
+	uint32_t last_latency, last_occupancy;
+	uint8_t goes, watch, pad2[6];
+	uint64_t was_bytes, was_added; // of the record, when sums began, which own.bytes and own.added count on from
+};
+
+// episode.tallies: those of all records that are open, and where they stand by a hash of their queues: in places, plus one.
+struct fast_tallies {
+	uint64_t counted, others, held; // bits: those that have packets of flows; other packets; those whose next packets of flows are Go's, until it has looked at the burst
+	uint8_t places[FAST_RECORD_PLACES];
+	struct fast_tally of[FAST_RECORDS];
+};
+
+// episode.Drawn: a packet that a record has to take at once, for its sample, for the share of its flow, or both.
+struct fast_drawn {
+	uint32_t latency, bytes;
+	uint8_t place, packet, weight, share; // of the tally; for how many packets it stands in the sample, 0: it is not in it
+};
+
+// fast_drawn.share: the place of the flow's share that its record takes, or that the flow has none of it, or keeps what it has.
+enum { FAST_NO_SHARE = FAST_SHARES, FAST_KEEPS_SHARE };
+
 // event.FastView: the policies, and which queues and interfaces may be in an episode.
 struct fast_view {
 	uint64_t key;  // of the filters' hash, odd
@@ -333,6 +386,8 @@ struct fast_view {
 	struct fast_model others;
 	uint64_t limits, limits_key; // struct fast_limit of usual.Limits
 	uint64_t full;    // of the packet at hand, what full_hops tells, where below_usual has asked it; else 0
+	uint64_t tallies; // struct fast_tallies
+	uint64_t records; // 1: packets that are tallied keep their INT: the flight recorder has room for them
 	uint64_t crosses; // 1: by all that was compared it gives no event but for a queue that may be in an episode
 	uint64_t queues[1 << (FAST_HOT_SHIFT - 6)], interfaces[1 << (FAST_HOT_SHIFT - 6)];
 };
@@ -349,7 +404,7 @@ struct fast_link {
 };
 
 // fast_template.tells of full queues on the way: no_event compares all there is but links; hops and IP header have all that a
-// fast_crossed has; they have it once those of IFA are translated.
+// tally has; they have it once those of IFA are translated.
 enum { FAST_ALONE = 1, FAST_TELLS = 2, FAST_HOPS = 4 };
 
 // Why packets are not passed at once.
@@ -357,13 +412,6 @@ enum { FAST_KEEP = 1, FAST_ASK = 2 };
 
 // Facts beyond the key of a flow that some watch asks for: fast_state.asks.
 enum { FAST_ASKS_VLAN = 1, FAST_ASKS_DSCP = 2, FAST_ASKS_LAYER = 4, FAST_ASKS_DEVICE = 8, FAST_ASKS_LINK = 16 };
-
-// event.Crossed: what a packet says of the one queue on its way that may be in an episode, or is over a threshold.
-struct fast_crossed {
-	uint64_t key[2]; // of the queue; all ones: see full_hops
-	uint32_t latency, occupancy, bytes; // all ones: not told; of the packet without INT
-	uint8_t ecn, pad[3];
-};
 
 // What one worker knows, and the burst at hand.
 struct fast_state {
@@ -396,6 +444,7 @@ struct fast_state {
 	uint32_t deferred; // of deferred_at
 	uint64_t unknown;  // bit j: nothing is known of it
 	uint64_t missing;  // bit j: its flow was not found
+	uint64_t tallied;  // bit j: it is passed, and was added to tallies of queues on its way; if it has a flow, to those of all that are full: with fast_view.records it keeps its INT
 	uint64_t samples;  // bit j: it is passed, but a sample, or meets an episode: it keeps its INT
 	uint64_t met;      // bit j: of those, one that crosses a queue that may be in an episode
 	uint64_t kept;     // bit j: it is passed, but keeps its INT, since a rule of mitigation may select it, or a queue has marked it
@@ -407,10 +456,9 @@ struct fast_state {
 	struct fast_flow *flows[FAST_BURST];
 	struct fast_key keys[FAST_BURST];
 	uint64_t full_hops[FAST_BURST]; // of those in met: bit i: hop i has a queue that may be in an episode, or is over a threshold
-	struct fast_crossed crossed[FAST_BURST]; // of the same
-	uint32_t others; // of other, and other_of: queues that may be in an episode, on the way of packets without a flow
-	struct fast_crossed other[FAST_BURST * FAST_MOST_HOPS];
-	uint8_t other_of[FAST_BURST * FAST_MOST_HOPS]; // the packet, as j
+	uint32_t records[FAST_BURST];   // of those in tallied: the number of the record, of several the last
+	uint32_t draws, pad3;           // of drawn
+	struct fast_drawn drawn[FAST_BURST * FAST_MOST_HOPS];
 
 	uint64_t hint_key;          // key of the hash of hints; odd
 	uint32_t hints[FAST_HINTS]; // four shapes, a byte each: the one found last is the lowest

@@ -5,6 +5,7 @@ package fast
 
 import (
 	"intsink/dpdk/mbuf"
+	"intsink/engine/episode"
 	"intsink/engine/event"
 	"intsink/engine/wire/inthdr"
 	"intsink/flows"
@@ -103,7 +104,7 @@ func (p *Path) Receive(b *Burst) {
 	p.vec, p.n, p.now = b.Vec, uint32(b.N), b.Now
 	p.tick, p.refresh = flows.Tick(b.Now), uint32(b.Now>>flows.RefreshShift)
 	p.look, p.Types, p.linkNumber = b.Look, 0, uint32(b.Link+1)
-	p.deferred, p.Samples, p.Met, p.Kept, p.Missing, p.fresh, p.others = 0, 0, 0, 0, 0, 0, 0
+	p.deferred, p.Samples, p.Met, p.Kept, p.Missing, p.fresh, p.Tallied, p.draws = 0, 0, 0, 0, 0, 0, 0, 0
 	if p.until != 0 && (p.parseAll || p.skip()) {
 		p.allUnknown()
 		return
@@ -165,10 +166,8 @@ func (p *Path) Pass() { p.run(pass) }
 // Deferred are the packets, by their place in At, that are not passed, in order.
 func (p *Path) Deferred() []uint8 { return p.deferredAt[:p.deferred] }
 
-// Others are the queues that may be in an episode on the way of packets without a flow that were passed, and whose each is.
-func (p *Path) Others() (all []event.Crossed, of []uint8) {
-	return p.other[:p.others], p.otherOf[:p.others]
-}
+// TalliedFlows are the packets in Tallied that have a flow.
+func (p *Path) TalliedFlows() uint64 { return p.Tallied &^ p.flowless }
 
-// HasOthers tells whether there are any.
-func (p *Path) HasOthers() bool { return p.others != 0 }
+// Drawn are the packets that records of queues have to take at once.
+func (p *Path) Drawn() []episode.Drawn { return p.drawn[:min(int(p.draws), len(p.drawn))] }

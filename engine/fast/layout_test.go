@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"intsink/dpdk/mbuf"
+	"intsink/engine/episode"
 	"intsink/engine/event"
 	"intsink/engine/usual"
 	"intsink/flows"
@@ -27,6 +28,7 @@ func TestLayout(t *testing.T) {
 		reflect.TypeOf((*mbuf.Mbuf)(nil)).Elem(), reflect.TypeFor[State](), view, reflect.TypeFor[Loop](),
 		reflect.TypeFor[flows.Flow](), reflect.TypeFor[flows.Loss](), fieldOf(table, "buckets").Elem(), fieldOf(view, "others"), reflect.TypeFor[usual.Limit](),
 		fieldOf(reflect.TypeFor[flows.Small[event.Link]](), "entries").Elem(),
+		fieldOf(reflect.TypeFor[episode.Tallies](), "tallies").Elem(), reflect.TypeFor[flows.Cold](), reflect.TypeFor[episode.Drawn](),
 	}
 	for i, p := range inC() {
 		sameLayout(t, reflect.TypeOf(p).Elem(), ours[i])

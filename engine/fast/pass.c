@@ -178,7 +178,6 @@ static __attribute__((noinline)) void note_met(struct fast_state *s, uint32_t j,
 	const struct fast_view *b = (const struct fast_view *)s->view;
 	s->met |= UINT64_C(1) << j;
 	s->full_hops[j] = which_full(b, &s->templates[s->template[j]], &b->policies[s->flows[j]->bound >> 16 & 0xff], f);
-	s->crossed[j].key[1] = UINT64_MAX;
 }
 
 // general tells whether packet j gives no event; then it updates what its flow knows, but for
@@ -323,9 +322,16 @@ static inline uint8_t ecn_of(const struct fast_template *t, const uint8_t *f)
 	return be16(f + t->ecn_at) >> t->ecn_shift & 3;
 }
 
+// crossed is what a packet says of a queue on its way.
+struct crossed {
+	uint64_t key[2];
+	uint32_t latency, occupancy, bytes; // all ones: not told; of the packet without INT
+	uint8_t ecn;
+};
+
 // tell_hop has c be what a hop says of its queue, as event.Detector.readQueue reads it where nodes have no units of their own. It returns
 // false, and does nothing, where the hop does not tell which queue it is.
-static inline bool tell_hop(const struct fast_template *t, const uint8_t *hop, struct fast_crossed *c)
+static inline bool tell_hop(const struct fast_template *t, const uint8_t *hop, struct crossed *c)
 {
 	const uint32_t node = be32(hop), egress = t->path & FAST_NODES_ALONE ? 0 : be16(hop + 6) ^ 0xffff, unknown = 0xffffff;
 	const uint32_t word = t->queue ? be32(hop + t->queue) : UINT32_MAX, occupancy = word & unknown;
@@ -338,38 +344,202 @@ static inline bool tell_hop(const struct fast_template *t, const uint8_t *hop, s
 	return true;
 }
 
-// tell has c be what a packet says of the full queue on its way, unless it crosses several, or does not tell which it is.
-static inline void tell(const struct fast_template *t, const uint8_t *f, uint32_t which, struct fast_crossed *c)
+// place_of is which tally is that of a queue; FAST_RECORDS: no record of it is open. Most places are empty (episode.places).
+static inline uint32_t place_of(const struct fast_tallies *a, const uint64_t *key)
 {
-	if (!(which & (which - 1)) && tell_hop(t, f + t->stack + (uint32_t)__builtin_ctz(which) * t->hop_len, c))
-		c->ecn = ecn_of(t, f);
+	for (uint64_t at = (key[0] ^ key[1] << 16) * UINT64_C(0x9e3779b97f4a7c15) >> 57;; at++) {
+		const uint32_t n = a->places[at % FAST_RECORD_PLACES];
+		if (!n)
+			return FAST_RECORDS;
+		if (a->of[n - 1].queue[0] == key[0] && a->of[n - 1].queue[1] == key[1])
+			return n - 1;
+	}
 }
 
-// note_hop notes what a hop of packet j says of its queue. bytes, ecn: of the packet.
-static inline void note_hop(struct fast_state *s, const struct fast_template *t, const uint8_t *hop, uint32_t j, uint32_t bytes, uint8_t ecn)
+// has is episode.Interval.Has.
+static inline bool has(const struct fast_interval *i, uint32_t x)
 {
-	struct fast_crossed *c = &s->other[s->others];
+	return x - i->least <= i->span;
+}
+
+// goes_on is episode.Tally.Takes, for so many packets.
+static inline bool goes_on(const struct fast_tally *q, const struct crossed *c, uint8_t watch, int64_t now, uint32_t packets)
+{
+	return q->goes && q->watch == watch && now < q->until && q->left >= packets && has(&q->latencies, c->latency) && has(&q->occupancies, c->occupancy);
+}
+
+// add is episode.sums.add; it returns by how much the packet was longer in the queue than is usual.
+static inline uint64_t add(struct fast_sums *s, const struct crossed *c, uint32_t usual)
+{
+	const uint32_t unknown = UINT32_MAX;
+	const uint64_t added = c->latency > usual && c->latency != unknown ? c->latency - usual : 0;
+	s->ecn[c->ecn]++;
+	s->bytes += c->bytes;
+	s->added += added;
+	if (c->latency > s->latency && c->latency != unknown)
+		s->latency = c->latency;
+	if (c->occupancy != unknown) {
+		s->told++;
+		s->occupancies += c->occupancy;
+		if (c->occupancy > s->occupancy)
+			s->occupancy = c->occupancy;
+	}
+	return added;
+}
+
+// pick is episode.picker.pick.
+static inline uint32_t pick(struct fast_tally *q)
+{
+	const int64_t first = --q->first;
+	if (unlikely(first >= 0))
+		return 1;
+	const uint32_t weight = first >= -8192 ? 8 : 64;
+	q->dice = q->dice * 1664525 + 1013904223;
+	return (uint64_t)q->dice * weight < UINT64_C(1) << 32 ? weight : 0;
+}
+
+// draw has the record of a tally take packet j at once.
+static __attribute__((noinline)) void draw(struct fast_state *s, uint32_t latency, uint32_t bytes, uint32_t place, uint32_t j, uint32_t weight, uint32_t share)
+{
+	s->drawn[s->draws++] = (struct fast_drawn){
+		.latency = latency, .bytes = bytes, .place = (uint8_t)place, .packet = (uint8_t)j, .weight = (uint8_t)weight, .share = (uint8_t)share};
+}
+
+// kept adds a packet to the share that its flow has of a record, and tells which of the flow's shares the record has to take: episode.Tally.count.
+static inline uint32_t kept(const struct fast_tally *q, const struct fast_flow *w, uint32_t bytes, uint64_t added)
+{
+	if (!(w->bound & FAST_HAS_COLD))
+		return FAST_NO_SHARE;
+	struct fast_share *share = w->cold->shares;
+	uint32_t at = 0;
+	if (share->record != q->id) {
+		share++;
+		at = 1;
+		if (share->record != q->id)
+			return FAST_NO_SHARE;
+	}
+	share->packets++;
+	share->bytes += bytes;
+	share->added += added;
+	const uint64_t most_bytes = q->own.bytes >> 10, most_added = q->own.added >> 10; // episode.Unshared
+	return share->packets >= share->taken || share->bytes > most_bytes || share->added > most_added ? at : FAST_KEEPS_SHARE;
+}
+
+// tally adds packet j, of a flow, to the tally of a queue.
+static inline void tally(struct fast_state *s, struct fast_tallies *a, uint32_t place, const struct crossed *c, uint32_t j)
+{
+	struct fast_tally *q = &a->of[place];
+	const uint64_t added = add(&q->own, c, q->usual);
+	a->counted |= UINT64_C(1) << place;
+	q->left--;
+	q->last_latency = c->latency;
+	q->last_occupancy = c->occupancy;
+	s->records[j] = q->id;
+	const uint32_t weight = pick(q), share = kept(q, s->flows[j], c->bytes, added);
+	if (unlikely(weight || share != FAST_KEEPS_SHARE))
+		draw(s, c->latency, c->bytes, place, j, weight, share);
+}
+
+// hold leaves to Go the packets of flows that cross the same queues as packet j, which is Go's, and come behind it: in a queue the order of
+// packets counts. It does not where the packet goes on with an episode as others do, and none of the burst can be one that is reported.
+static __attribute__((noinline)) void hold(struct fast_state *s, uint32_t j)
+{
+	const struct fast_view *b = (const struct fast_view *)s->view;
+	struct fast_tallies *a = (struct fast_tallies *)b->tallies;
+	const struct fast_template *t = &s->templates[s->template[j]];
+	struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
+	const uint8_t *f = m->buf_addr + m->data_off;
+	struct crossed c = {.bytes = 0};
+	in_register(t);
+	if (s->template[j] == FAST_NONE || !(t->tells & FAST_HOPS) || t->ifa) {
+		a->held = UINT64_MAX;
+		return;
+	}
+	const size_t step = t->hop_len;
+	for (const uint8_t *hop = f + t->stack, *end = hop + t->all_hops * step; hop < end; hop += step) {
+		const uint32_t place = tell_hop(t, hop, &c) ? place_of(a, c.key) : FAST_RECORDS;
+		if (place < FAST_RECORDS && !goes_on(&a->of[place], &c, a->of[place].watch, s->now, FAST_BURST * FAST_MOST_HOPS))
+			a->held |= UINT64_C(1) << place;
+	}
+}
+
+// hold_hot is hold where some queue may be in an episode.
+static inline void hold_hot(struct fast_state *s, uint32_t j)
+{
+	const struct fast_view *b = (const struct fast_view *)s->view;
+	if (unlikely(b->hot & FAST_HOT_QUEUES))
+		hold(s, j);
+}
+
+// tally_one is tally_all for one queue, most packets' way to be tallied.
+static inline bool tally_one(struct fast_state *s, struct fast_tallies *a, const struct fast_template *t, const uint8_t *hop, uint8_t watch, uint32_t j, struct crossed *c)
+{
+	if (!tell_hop(t, hop, c))
+		return false;
+	const uint32_t place = place_of(a, c->key);
+	if (place == FAST_RECORDS || a->held >> place & 1 || !goes_on(&a->of[place], c, watch, s->now, 1))
+		return false;
+	tally(s, a, place, c, j);
+	return true;
+}
+
+// tally_all adds packet j to the tallies of the queues of some of its hops. It returns false, and has done nothing, where one of them is not
+// in an episode that is recorded, or the packet is more than one that goes on with it.
+static __attribute__((noinline)) bool tally_all(struct fast_state *s, struct fast_tallies *a, const struct fast_template *t, const uint8_t *f, uint32_t which, uint8_t watch, uint32_t j, struct crossed *c)
+{
+	uint8_t places[FAST_MOST_HOPS];
+	const uint32_t n = (uint32_t)__builtin_popcount(which);
+	uint32_t k = 0;
+	for (uint32_t left = which; left; left &= left - 1) {
+		if (!tell_hop(t, f + t->stack + (uint32_t)__builtin_ctz(left) * t->hop_len, c))
+			return false;
+		const uint32_t place = place_of(a, c->key);
+		if (place == FAST_RECORDS || a->held >> place & 1 || !goes_on(&a->of[place], c, watch, s->now, n))
+			return false;
+		places[k++ % FAST_MOST_HOPS] = (uint8_t)place;
+	}
+	k = 0;
+	for (uint32_t left = which; left; left &= left - 1) {
+		tell_hop(t, f + t->stack + (uint32_t)__builtin_ctz(left) * t->hop_len, c);
+		tally(s, a, places[k++ % FAST_MOST_HOPS], c, j);
+	}
+	return true;
+}
+
+// tally_other adds what a hop of packet j, which has no flow, says of its queue.
+static inline void tally_other(struct fast_state *s, struct fast_tallies *a, const struct fast_template *t, const uint8_t *hop, uint32_t j, struct crossed *c)
+{
+	const struct fast_view *b = (const struct fast_view *)s->view;
 	if (!tell_hop(t, hop, c))
 		return;
-	const struct fast_model *unit = model_of((const struct fast_view *)s->view, be32(hop));
-	if (c->latency != UINT32_MAX)
-		c->latency = scaled(c->latency, unit->latency);
-	if (c->occupancy != UINT32_MAX)
-		c->occupancy = scaled(c->occupancy, unit->queue);
-	c->bytes = bytes;
-	c->ecn = ecn;
-	s->other_of[s->others++] = (uint8_t)j;
+	const uint32_t place = place_of(a, c->key);
+	if (place == FAST_RECORDS)
+		return;
+	if (unlikely(b->models || b->others.latency != 1 || b->others.queue != 1)) {
+		const struct fast_model *unit = model_of(b, be32(hop));
+		if (c->latency != UINT32_MAX)
+			c->latency = scaled(c->latency, unit->latency);
+		if (c->occupancy != UINT32_MAX)
+			c->occupancy = scaled(c->occupancy, unit->queue);
+	}
+	struct fast_tally *q = &a->of[place];
+	a->others |= UINT64_C(1) << place;
+	s->tallied |= UINT64_C(1) << j;
+	add(&q->others, c, q->usual);
+	const uint32_t weight = pick(q);
+	if (unlikely(weight))
+		draw(s, c->latency, c->bytes, place, j, weight, FAST_KEEPS_SHARE);
 }
 
-// note_other notes what a packet without a flow says of queues that may be in an episode: event.Detector.CountOthers knows which are. It
-// returns false where it cannot read the hops as package event does.
+// note_other adds a packet without a flow to the tallies of the queues on its way. It returns false where it cannot read the hops as package
+// event does.
 static __attribute__((noinline)) bool note_other(struct fast_state *s, uint32_t j)
 {
 	const struct fast_template *t = &s->templates[s->template[j]];
-	const struct fast_view *b = (const struct fast_view *)s->view;
 	const struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
 	const uint8_t *f = m->buf_addr + m->data_off;
-	const uint8_t ecn = ecn_of(t, f);
+	struct crossed c = {.bytes = m->pkt_len - t->removed, .ecn = ecn_of(t, f)};
+	struct fast_tallies *a = (struct fast_tallies *)((const struct fast_view *)s->view)->tallies;
 	struct hops_of_ifa room;
 	in_register(t);
 	if (!t->all_hops)
@@ -383,8 +553,7 @@ static __attribute__((noinline)) bool note_other(struct fast_state *s, uint32_t 
 	}
 	const size_t step = t->hop_len;
 	for (const uint8_t *hop = f + t->stack, *end = hop + t->all_hops * step; hop < end; hop += step)
-		if (in_filter(b->queues, hot_queue(hot_interface(b, t, hop), queue_of(t, hop))))
-			note_hop(s, t, hop, j, m->pkt_len - t->removed, ecn);
+		tally_other(s, a, t, hop, j, &c);
 	return true;
 }
 
@@ -395,16 +564,14 @@ static __attribute__((noinline)) bool meets(struct fast_state *s, uint32_t j)
 {
 	const struct fast_template *t = &s->templates[s->template[j]];
 	struct fast_flow *w = s->flows[j];
-	const struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
+	struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
 	struct fast_view *b = (struct fast_view *)s->view;
 	struct fast_policy *p = &b->policies[w->bound >> 16 & 0xff];
 	const uint32_t bytes = m->pkt_len - t->removed;
 	const uint64_t crosses = b->crosses;
 	uint32_t which = (uint32_t)b->full;
-	const uint8_t *f = m->buf_addr + m->data_off;
-	struct fast_crossed *c = &s->crossed[j];
+	uint8_t *f = m->buf_addr + m->data_off;
 	in_register(t);
-	in_register(c);
 	b->full = b->crosses = 0;
 	if (!crosses || !p->alone || !(t->tells & FAST_ALONE) || p->sample_left == 1 || w->next_refresh == 0 || w->bound & FAST_UNSETTLED || !count(w, bytes))
 		return false;
@@ -412,16 +579,25 @@ static __attribute__((noinline)) bool meets(struct fast_state *s, uint32_t j)
 	p->sample_left--;
 	if (unlikely(!which))
 		which = which_full(b, t, p, f);
+	if (unlikely(t->marked)) {
+		s->kept |= UINT64_C(1) << j;
+		s->types += t->types;
+	}
+	if (likely(t->tells & FAST_TELLS)) {
+		struct fast_tallies *a = (struct fast_tallies *)b->tallies;
+		const uint8_t watch = w->bound >> 16 & 0xff;
+		struct crossed c = {.bytes = bytes, .ecn = ecn_of(t, f)};
+		if (likely(which & (which - 1) ? tally_all(s, a, t, f, which, watch, j, &c) : tally_one(s, a, t, f + t->stack + (uint32_t)__builtin_ctz(which) * t->hop_len, watch, j, &c))) {
+			s->tallied |= UINT64_C(1) << j;
+			if (s->strip && !b->records && !t->marked)
+				strip(m, f, t);
+			return true;
+		}
+	}
+	hold(s, j);
 	s->full_hops[j] = which;
-	c->key[1] = UINT64_MAX;
-	c->bytes = bytes;
-	if (likely(t->tells & FAST_TELLS))
-		tell(t, f, which, c);
 	s->samples |= UINT64_C(1) << j;
 	s->met |= UINT64_C(1) << j;
-	s->kept |= (uint64_t)t->marked << j;
-	if (unlikely(t->marked))
-		s->types += t->types;
 	return true;
 }
 
@@ -439,6 +615,8 @@ static __attribute__((noinline)) bool pass_general(struct fast_state *s, uint32_
 	count(w, m->pkt_len - s->templates[s->template[j]].removed); // there is room: general has asked
 	if (told == GENERAL_SAME_PATH)
 		w->path_seen = s->tick;
+	if (s->met >> j & 1)
+		hold(s, j);
 	finish(s, j, told == GENERAL_NO_WATCH ? NULL : &((struct fast_view *)s->view)->policies[w->bound >> 16 & 0xff]);
 	return true;
 }
@@ -486,6 +664,7 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 			s->flows[j]->bound |= FAST_HELD;
 			s->look = 0;
 		}
+		hold_hot(s, (uint32_t)j);
 		s->deferred_at[s->deferred++] = (uint8_t)j;
 	}
 	for (; j < n; j++) {
@@ -544,6 +723,7 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 			continue;
 	defer:
 		w->bound |= FAST_HELD;
+		hold_hot(s, (uint32_t)j);
 	alone:
 		s->deferred_at[s->deferred++] = (uint8_t)j;
 		if (!more && ((const struct fast_view *)s->view)->hot) {
@@ -635,8 +815,8 @@ static __attribute__((noinline)) void pass_flowless(struct fast_state *s)
 void fast_pass(struct fast_state *s)
 {
 	s->deferred = 0;
-	s->samples = s->met = s->kept = s->flowless = 0;
-	s->others = 0;
+	s->samples = s->met = s->kept = s->flowless = s->tallied = 0;
+	s->draws = 0;
 	pass_from(s, unlikely(s->look > 1) ? pass_until_look(s) : 0);
 	if (unlikely(s->flowless))
 		pass_flowless(s);

@@ -57,9 +57,9 @@ static bool is_done(struct fast_loop *l, struct fast_link_ends *k, uint32_t n)
 	s->refresh = (uint32_t)(l->now >> FAST_REFRESH_SHIFT);
 	s->look = l->look <= 0 && l->now >= l->look_at ? l->look_from : 0;
 	s->types = s->deferred = 0;
-	s->samples = s->met = s->kept = 0;
+	s->samples = s->met = s->kept = s->tallied = 0;
 	fast_receive(s);
-	if (unlikely(s->unknown | s->missing | s->samples | s->kept | s->deferred | (k->plain & (n - s->ints)))) {
+	if (unlikely(s->unknown | s->missing | s->samples | s->kept | s->tallied | s->deferred | (k->plain & (n - s->ints)))) {
 		l->reason = FAST_BEGUN;
 		return false;
 	}

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"intsink/dpdk/mbuf"
+	"intsink/engine/episode"
 	"intsink/engine/event"
 	"intsink/flows"
 )
@@ -26,7 +27,6 @@ const (
 	maxSums      = 5
 	maxEdits     = 5
 	maxPatches   = 4
-	mostOthers   = mbuf.MaxBurst * flows.MaxHops
 	maxWords     = 63 // of INT, for patches: 7 pieces and what is left
 
 	// None is the number that stands for no template, noShape for no shape: no packet matches the
@@ -244,6 +244,7 @@ type State struct {
 	deferred uint32
 	Unknown  uint64 // bit j: nothing is known of packet At[j]
 	Missing  uint64 // bit j: its flow was not found
+	Tallied  uint64 // bit j: it is passed, and was added to tallies of queues on its way; if it has a flow, to those of all that are full: with event.FastView.Records it keeps its INT
 	Samples  uint64 // bit j: it is passed, but a sample, or meets an episode: it keeps its INT
 	Met      uint64 // bit j: of those, one that crosses a queue that may be in an episode
 	Kept     uint64 // bit j: it is passed, but keeps its INT, since a rule of mitigation may select it, or a queue has marked it
@@ -255,11 +256,11 @@ type State struct {
 	Hashes     [mbuf.MaxBurst]uint64
 	Flows      [mbuf.MaxBurst]*flows.Flow
 	Keys       [mbuf.MaxBurst]flows.Key
-	FullHops   [mbuf.MaxBurst]uint64        // of those in Met: event.FullHops
-	Crossed    [mbuf.MaxBurst]event.Crossed // of the same
-	others     uint32                       // of other, and otherOf: queues that may be in an episode, on the way of packets without a flow
-	other      [mostOthers]event.Crossed
-	otherOf    [mostOthers]uint8 // the packet
+	FullHops   [mbuf.MaxBurst]uint64 // of those in Met: event.FullHops
+	Records    [mbuf.MaxBurst]uint32 // of those in Tallied: the number of the record, of several the last
+	draws      uint32
+	_          uint32
+	drawn      [episode.MaxDrawn]episode.Drawn
 
 	hintKey   uint64        // key of the hash of hints; odd
 	hints     [hints]uint32 // four shapes, a byte each: the one found last is the lowest

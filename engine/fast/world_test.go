@@ -67,7 +67,6 @@ type world struct {
 	passed   int
 	stored   int
 	tried    int // packets of the last burst that were parsed
-	told     int // of Met, whose queue C tells
 	asks     Facts
 
 	unwatched bool
@@ -147,33 +146,12 @@ func (w *world) burst(now int64, frames [][]byte, lens []int, look uint8) {
 		w.Pass()
 	}
 	w.passed += n - len(w.Deferred())
-	w.checkCrossed()
 	rest := w.Samples | w.Kept
 	for _, j := range w.Deferred() {
 		w.deferredOne(now, j, fresh>>j&1 != 0)
 		rest |= 1 << j
 	}
 	w.Strip(rest)
-}
-
-// checkCrossed compares what C tells of full queues with the packets.
-func (w *world) checkCrossed() {
-	for met := w.Met; met != 0; met &= met - 1 {
-		j := bits.TrailingZeros64(met)
-		c, m, info, which := &w.Crossed[j], w.vec[w.At[j]], w.Info(w.Template[j]), w.FullHops[j]
-		if c.Key[1] == math.MaxUint64 {
-			continue
-		}
-		w.told++
-		l, f := w.locator.Layout(info), m.Bytes()
-		var h inthdr.Hop
-		l.Read(&h, f[int(info.Stack)+bits.TrailingZeros64(which)*int(info.HopLen):])
-		want := event.Crossed{Key: [2]uint64{uint64(h.NodeID)<<32 | uint64(uint16(h.Egress)), uint64(uint8(h.Queue))}}
-		want.Latency, want.Occupancy, want.Bytes, want.ECN = h.Latency, h.Occupancy, uint32(m.PktLen()-int(info.Removed)), packet.ECN(f)
-		if *c != want || which&(which-1) != 0 || l.HasRest || h.NodeID == math.MaxUint32 || l.Interfaces >= 0 && h.Egress == math.MaxUint32 {
-			w.t.Fatalf("C tells %+v of full hops %b, the packet is %x: %+v", *c, which, f, want)
-		}
-	}
 }
 
 // stripRest takes INT out of packets that nobody watches, where Receive has not done it.
@@ -259,7 +237,7 @@ func (w *world) compare(o *world, n int) string {
 		return "places"
 	case a.Types != b.Types:
 		return "how many are of INT-MX, with IFA and marked"
-	case a.Unknown != b.Unknown || a.Missing != b.Missing || a.Samples != b.Samples || a.Met != b.Met || a.Kept != b.Kept:
+	case a.Unknown != b.Unknown || a.Missing != b.Missing || a.Samples != b.Samples || a.Met != b.Met || a.Kept != b.Kept || a.Tallied != b.Tallied:
 		return "bits"
 	case a.Met != 0 && !sameMet(a, b):
 		return "what is told of full queues"
@@ -290,7 +268,7 @@ func (w *world) compare(o *world, n int) string {
 func sameMet(a, b *State) bool {
 	for met := a.Met; met != 0; met &= met - 1 {
 		j := bits.TrailingZeros64(met)
-		if told := a.Crossed[j].Key[1] != math.MaxUint64; told != (b.Crossed[j].Key[1] != math.MaxUint64) || told && a.Crossed[j] != b.Crossed[j] || a.FullHops[j] != b.FullHops[j] {
+		if a.FullHops[j] != b.FullHops[j] {
 			return false
 		}
 	}

@@ -99,6 +99,11 @@ func (r *Recorder) Burst(b *burst.Burst) {
 	if r.ring == nil {
 		return
 	}
+	view := r.detector.View()
+	if gone := met & b.Fast.Tallied; view.Records == 0 && gone != 0 {
+		r.counters.LeftOut[RefusedShare] += uint64(bits.OnesCount64(gone))
+		met &^= gone
+	}
 	for left := b.Reportable | met; left != 0; {
 		rest := b.Alike(left)
 		kind := kindOf(b.Cause[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)])
@@ -123,6 +128,9 @@ func (r *Recorder) Burst(b *burst.Burst) {
 		left = rest
 	}
 	r.ring.publish()
+	if view.Records = 0; r.share.open(classEpisode, b.Now) {
+		view.Records = 1
+	}
 }
 
 // packet takes INT packet j of b, if its kind has enough of its share left.

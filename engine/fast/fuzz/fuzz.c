@@ -11,6 +11,7 @@ enum { BUCKETS = 16, FLOWS = FAST_BURST + 2, LINKS = 64, MOST = 24 };
 static uint8_t numbers[FAST_BURST][8]; // the bytes of each packet that end with its sequence number
 static struct fast_state *trained, *state;
 static struct fast_view *trained_view, *view;
+static struct fast_tallies *tallies;
 
 static void *load(const char *dir, const char *name, size_t size)
 {
@@ -35,6 +36,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	trained_view = load(dir ? dir : ".", "view", sizeof *trained_view);
 	state = malloc(sizeof *state);
 	view = malloc(sizeof *view);
+	tallies = malloc(sizeof *tallies);
 	return 0;
 }
 
@@ -98,6 +100,56 @@ static void settle(struct fast_flow *flows, struct fast_bucket *buckets, struct 
 		b->flows[s] = j + 1;
 		break;
 	}
+}
+
+// record opens a record of a queue of packet j, with which packets of the first watch go on, and has its flow have a share of it.
+static void record(struct fast_cold *cold, uint32_t j)
+{
+	const struct fast_template *t = &state->templates[state->template[j]];
+	const struct fast_mbuf *m = ((struct fast_mbuf **)state->vec)[state->at[j]];
+	const uint8_t *hop = m->buf_addr + m->data_off + t->stack;
+	struct fast_tally *q = &tallies->of[j];
+	uint32_t node, at;
+	if (!t->common || t->ifa || !t->all_hops)
+		return;
+	hop += j % t->all_hops * t->hop_len;
+	memcpy(&node, hop, sizeof node);
+	q->queue[0] = (uint64_t)__builtin_bswap32(node) << 32 | (t->path & FAST_NODES_ALONE ? 0xffff : (uint64_t)(hop[6] << 8 | hop[7]));
+	q->queue[1] = t->queue ? hop[t->queue] : 0xff;
+	q->id = j + 1;
+	q->usual = j * 1000;
+	q->first = (int64_t)j * 5 - 20;
+	q->until = j % 3 ? INT64_MAX : state->now;
+	q->left = j % 2 ? UINT64_MAX : 2;
+	q->latencies.span = q->occupancies.span = UINT32_MAX;
+	q->goes = j % 5 != 4;
+	q->watch = (uint8_t)(j % (state->policies ? state->policies : 1));
+	for (at = (uint32_t)((q->queue[0] ^ q->queue[1] << 16) * UINT64_C(0x9e3779b97f4a7c15) >> 57); tallies->places[at % FAST_RECORD_PLACES]; at++)
+		;
+	tallies->places[at % FAST_RECORD_PLACES] = (uint8_t)(j + 1);
+	cold->shares[j % FAST_SHARES] = (struct fast_share){.record = j + 1, .taken = 1 + j % 2 * UINT32_MAX};
+}
+
+// check_tallies aborts where the sums of tallies are not those of the packets that are in them.
+static void check_tallies(void)
+{
+	uint64_t packets = 0, least = 0;
+	for (uint32_t i = 0; i < FAST_RECORDS; i++) {
+		const struct fast_tally *q = &tallies->of[i];
+		const uint64_t own = q->own.ecn[0] + q->own.ecn[1] + q->own.ecn[2] + q->own.ecn[3], others = q->others.ecn[0] + q->others.ecn[1] + q->others.ecn[2] + q->others.ecn[3];
+		packets += own + others;
+		if (own + others != 0 && !((tallies->counted | tallies->others) >> i & 1))
+			abort();
+		if (own > 0 && (!q->goes || (q->left < 2 && own > 2)))
+			abort();
+	}
+	for (uint64_t left = state->tallied; left; left &= left - 1)
+		least++;
+	if (packets < least || packets > least * FAST_MOST_HOPS || state->tallied & (state->met | state->samples) || state->draws > packets)
+		abort();
+	for (uint32_t k = 0; k < state->deferred; k++)
+		if (state->tallied >> state->deferred_at[k] & 1)
+			abort();
 }
 
 // A port whose packets are those of the input, once, and one that takes packets but for every fifth
@@ -202,6 +254,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fast_bucket *buckets = calloc(BUCKETS, sizeof *buckets);
 	struct fast_flow *flows = calloc(FLOWS, sizeof *flows);
 	struct fast_loss *losses = calloc(FAST_BURST, sizeof *losses);
+	struct fast_cold *colds = calloc(FAST_BURST, sizeof *colds);
 	struct fast_link *links = calloc(LINKS + 1, sizeof *links);
 	*state = *trained;
 	*view = *trained_view;
@@ -221,6 +274,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint32_t i = 0; n % 3 == 0 && i < FAST_POLICIES; i++) { // every packet is a sample
 		view->policies[i].sample_left = view->policies[i].sample_every = 1;
 	}
+	memset(tallies, 0, sizeof *tallies);
+	view->tallies = (uint64_t)tallies;
 	const uint32_t full = n % 5 == 0; // all queues may be in an episode, and some packets have no flow
 	if (full) {
 		view->hot |= FAST_HOT_QUEUES;
@@ -236,9 +291,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint32_t i = 0; i < FAST_LINK_HINTS; i++)
 		view->link_at[i] = LINKS * sizeof *links;
 	fast_match(state);
-	for (uint32_t j = 0; j < state->ints; j++)
-		if (!(state->unknown >> j & 1) && state->templates[state->template[j]].kind == FAST_INT && !(full && j % 7 == 3))
+	for (uint32_t j = 0; j < state->ints; j++) {
+		if (state->unknown >> j & 1 || state->templates[state->template[j]].kind != FAST_INT)
+			continue;
+		if (!(full && j % 7 == 3))
 			settle(flows, buckets, losses, j);
+		if (full)
+			record(&colds[j], j);
+		if (full && j % 7 != 3 && j % 2) {
+			flows[j + 1].cold = &colds[j];
+			flows[j + 1].bound |= FAST_HAS_COLD;
+		}
+	}
 	int left = poll(vec, n);
 	if (left && state->ints > 0 && (state->unknown || state->missing)) {
 		for (uint32_t j = 0; j < state->ints; j++) {
@@ -254,7 +318,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			fast_strip(state, UINT64_C(1) << j);
 	}
 	check_numbers();
+	check_tallies();
 	free(buckets);
+	free(colds);
 	free(flows);
 	free(links);
 	free(losses);

@@ -68,6 +68,9 @@ func (s *Stage) Do(b *burst.Burst) {
 	if n := f.Len(); n > 0 {
 		s.sample = int(s.detector.Samples.From()-1) % n
 	}
+	if f.Tallied != 0 {
+		s.tallied(b)
+	}
 	for _, j := range f.Deferred() {
 		if before := f.Samples & (1<<j - 1) &^ taken; before != 0 { // those in front of packet j come first
 			taken |= before
@@ -97,15 +100,35 @@ func (s *Stage) Do(b *burst.Burst) {
 	if rest := f.Samples &^ taken; rest != 0 {
 		s.passed(b, rest)
 	}
-	b.Keeps |= f.Kept
-	s.countMarked(b, marked|f.Kept)
+	if marked |= f.Kept; marked != 0 {
+		b.Keeps |= f.Kept
+		s.countMarked(b, marked)
+	}
 	b.CountINT(others)
 	b.Link.Counters.Malformed[0] = 0 // no reason
 	if len(f.Deferred()) > 0 {
 		s.detector.Samples.Skip()
-		s.detector.LeaveOthers(b.Now)
+		s.detector.EndRun(b.Now)
+	} else if f.Samples|f.Tallied != 0 {
+		s.detector.EndRun(b.Now)
 	}
 	s.detector.Samples.Count(b.Now, f.Len())
+}
+
+// tallied takes up the packets that package fast has added to what it knows of full queues.
+//
+//go:noinline
+func (s *Stage) tallied(b *burst.Burst) {
+	f, which := b.Fast, b.Fast.TalliedFlows()
+	s.detector.Tallied(f.Drawn(), &f.Flows, &f.Keys, which, &f.Records)
+	if s.detector.View().Records == 0 {
+		return // they are gone
+	}
+	b.Keeps |= which
+	for ; which != 0; which &= which - 1 {
+		j := bits.TrailingZeros64(which) & (mbuf.MaxBurst - 1)
+		b.Cause[j] = burst.CauseOf(0, f.Flows[j].Watch, false)
+	}
 }
 
 // passed does what is left to do for packets that package fast has passed, but kept: in order.
@@ -121,23 +144,16 @@ func (s *Stage) passed(b *burst.Burst, which uint64) {
 		met := which & b.Fast.Met
 		samples := which &^ met
 		if first := samples & (met&-met - 1); first != 0 {
-			s.detector.EndRun()
 			s.takeSamples(b, first)
 			which &^= first
 			continue
 		}
-		met &= samples&-samples - 1
-		left := s.detector.MeetMore(met, &b.Fast.Flows, &b.Fast.Crossed)
-		for done := met &^ left; done != 0; done &= done - 1 {
-			j := bits.TrailingZeros64(done) & (mbuf.MaxBurst - 1)
-			b.Cause[j] = burst.CauseOf(0, b.Fast.Flows[j].Watch, false)
-		}
-		if which &^= met &^ left; left != 0 {
-			s.meet(b, bits.TrailingZeros64(left)&(mbuf.MaxBurst-1))
-			which &= which - 1
+		for met &= samples&-samples - 1; met != 0; met &= met - 1 {
+			j := bits.TrailingZeros64(met) & (mbuf.MaxBurst - 1)
+			s.meet(b, j)
+			which &^= 1 << j
 		}
 	}
-	s.detector.EndRun()
 }
 
 // meet counts packet j, which gives no other event, in the episodes of the queues that it has crossed.
@@ -168,13 +184,6 @@ func (s *Stage) takeSamples(b *burst.Burst, which uint64) {
 		}
 	}
 	b.Reportable |= which
-}
-
-// CountOthers counts the packets without a flow that package fast has passed, and that cross full queues.
-func (s *Stage) CountOthers(b *burst.Burst) {
-	all, of := b.Fast.Others()
-	s.detector.CountOthers(all, of, &b.Fast.Keys)
-	s.detector.LeaveOthers(b.Now)
 }
 
 // detectOne handles a packet that is not like the one before it, and reports whether it has

@@ -9,14 +9,14 @@ import (
 
 // Stage is the stage of one worker.
 type Stage struct {
-	table        *flows.Table
-	made, others func(*burst.Burst)
+	table *flows.Table
+	made  func(*burst.Burst)
 }
 
 // New makes the stage of a worker with this flow table. made is called with a burst some of whose flows
-// were made for it (burst.Burst.Fresh), others with one that has packets without a flow that cross full queues (fast.Path.Others).
-func New(table *flows.Table, made, others func(*burst.Burst)) *Stage {
-	return &Stage{table, made, others}
+// were made for it (burst.Burst.Fresh).
+func New(table *flows.Table, made func(*burst.Burst)) *Stage {
+	return &Stage{table, made}
 }
 
 // Do finds or makes the flow of every INT packet: of all where some were parsed, else
@@ -36,7 +36,4 @@ func (s *Stage) Do(b *burst.Burst) {
 		f.KeepINT()
 	}
 	f.Pass()
-	if f.HasOthers() {
-		s.others(b)
-	}
 }

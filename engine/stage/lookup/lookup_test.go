@@ -14,7 +14,7 @@ func TestFlowsAreFoundOrMade(t *testing.T) {
 	of := func(n int) []byte { return bursttest.WithINT(t, bursttest.Plain(n), nil) }
 	b.Watched = true
 	made := 0
-	s := lookup.New(b.Table, func(*burst.Burst) { made++ }, nil)
+	s := lookup.New(b.Table, func(*burst.Burst) { made++ })
 	b.Parse(of(1), bursttest.Plain(9), of(2), of(1))
 	s.Do(b.Burst)
 	f := b.Fast.Flows

@@ -1,4 +1,4 @@
-// Run: what packets add to a record, one by one, or those of one worker at one time together.
+// Packet: what packets add to a record, one by one, and what flows keep of it.
 
 package episode
 
@@ -96,52 +96,6 @@ func (r *Record) settle(flow *flows.Key, s *flows.Share) {
 	s.Taken, s.Packets, s.Bytes, s.Added = s.Taken+uint64(s.Packets), 0, 0, 0
 }
 
-// Run is packets of one worker that pass one queue in an episode, at one time. The record takes them with Leave, and only a few before.
-type Run struct {
-	sums
-	picker
-	book               *Book
-	locked             bool // whoever counts holds the book's lock
-	id, usual          uint32
-	wasBytes, wasAdded uint64 // of the record, when the run began
-}
-
-// ID is the number of its record; 0: it has none, and counts nothing.
-func (r *Run) ID() uint32 { return r.id }
-
-// Packets is how many there are.
-func (r *Run) Packets() uint64 { return r.packets() }
-
-// Join begins a run for packets of now. It has no record where the one with that number is not open.
-func (b *Book) Join(now int64, id uint32) Run {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if r := b.find(id); r != nil {
-		return b.join(now, r)
-	}
-	return Run{}
-}
-
-func (b *Book) join(now int64, r *Record) Run {
-	r.turn(now)
-	return Run{book: b, id: r.ID, usual: r.UsualLatency, wasBytes: r.Bytes, wasAdded: r.Victims.Total, sums: sums{bytes: r.Bytes, added: r.Victims.Total}, picker: r.picker}
-}
-
-// Leave ends a run of packets of now. Those of a record that is not open any more are not counted: others have seen its end.
-func (b *Book) Leave(now int64, run *Run) {
-	b.mu.Lock()
-	if r := b.find(run.id); r != nil {
-		b.leave(now, r, run)
-	}
-	b.mu.Unlock()
-	run.id = 0
-}
-
-func (b *Book) leave(now int64, r *Record, run *Run) {
-	r.take(now, &run.sums, run.wasBytes, run.wasAdded)
-	r.first, r.dice = r.first-int(run.packets()), run.dice
-}
-
 // Count adds a packet to the record with that number, and reports whether it is open.
 func (b *Book) Count(now int64, id uint32, p *Packet) bool {
 	b.mu.Lock()
@@ -150,71 +104,32 @@ func (b *Book) Count(now int64, id uint32, p *Packet) bool {
 	if r == nil {
 		return false
 	}
-	run := b.join(now, r)
-	run.locked = true
-	run.Count(p.Flow, p.Shares, &p.Values)
-	b.leave(now, r, &run)
+	r.turn(now)
+	q := Tally{id: id}
+	q.begin(r)
+	weight, share := q.count(p.Shares, &p.Values)
+	b.take(r, p, weight, share)
+	r.take(now, &q.own, q.wasBytes, q.wasAdded)
+	r.first, r.dice = r.first-1, q.dice
 	return true
 }
 
-// settle is Book.settle for the record of a run.
-//
-//go:noinline
-func (r *Run) settle(p Packet, share *flows.Share, weight uint64) {
-	b := r.book
-	if !r.locked {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-	}
-	if e := b.find(r.id); e != nil {
-		b.settle(e, &p, share, weight)
-	}
-}
-
-// aside stands for the share of a flow that has none of the record.
-var aside flows.Share
-
-// Count adds a packet to the sums, and to the share of its flow. The record takes at once the share, where there is none or it is more
-// than a flow may keep, and the packet into the sample, where it is in it.
-func (r *Run) Count(flow *flows.Key, shares *[flows.MaxShares]flows.Share, v *Values) {
-	bytes, added := uint64(v.Bytes), v.added(r.usual)
-	r.add(v, r.usual)
-	weight := r.pick()
-	if shares == nil {
-		r.settle(Packet{flow, nil, *v}, &aside, weight)
-		return
-	}
-	share := &shares[0]
-	if share.Record != r.id {
-		if share = &shares[1]; share.Record != r.id {
-			r.settle(Packet{flow, shares, *v}, &aside, weight)
-			return
-		}
-	}
-	share.Packets++
-	share.Bytes += bytes
-	share.Added += added
-	if uint64(share.Packets) >= share.Taken || share.Bytes > r.bytes/Unshared || share.Added > r.added/Unshared {
-		r.settle(Packet{flow, shares, *v}, share, weight)
-	} else if weight != 0 {
-		r.settle(Packet{flow, shares, *v}, nil, weight)
-	}
-}
-
-// settle takes at once what Run.Count tells of a packet of r.
-func (b *Book) settle(r *Record, p *Packet, share *flows.Share, weight uint64) {
+// take takes at once what Tally.count tells of a packet of r.
+func (b *Book) take(r *Record, p *Packet, weight uint64, share uint8) {
 	if weight != 0 {
 		r.sample(p, weight)
 	}
-	if share == &aside {
+	switch {
+	case share < flows.MaxShares && p.Shares != nil:
+		r.settle(p.Flow, &p.Shares[share])
+	case share == noShare:
 		own := flows.Share{Record: r.ID, Packets: 1, Bytes: uint64(p.Bytes), Added: p.added(r.UsualLatency)}
-		if share = &own; p.Shares != nil {
-			share = b.room(p)
-			*share = own
+		s := &own
+		if p.Shares != nil {
+			s = b.room(p)
+			*s = own
 		}
-	}
-	if share != nil {
-		r.settle(p.Flow, share)
+		r.settle(p.Flow, s)
 	}
 }
 
