@@ -14,7 +14,7 @@ client=is$id-client net=is$id-net sink=is$id-sink server=is$id-server
 pids=()
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 fail() {
-	printf 'demo: FAILED: %s\n' "$*" >&2
+	printf '%s: FAILED: %s\n' "${what:-demo}" "$*" >&2
 	tail -n 5 "$work"/*.log >&2 2>/dev/null || true
 	exit 1
 }

@@ -66,7 +66,10 @@ move) for leaf in $from $to; do ip -n $id-203 link set l$leaf down; done ;;
 lose) lose ;;
 calm)
 	quietly ip -n $id-202 -6 rule add pref 9 goto 32766
-	for leaf in $from $to; do ip -n $id-203 link set l$leaf up; done
+	for leaf in $from $to; do # a link that was down has lost its link-local address
+		ip -n $id-203 link set l$leaf up
+		ip -n $id-203 -6 addr replace fe80::203/64 dev l$leaf nodad
+	done
 	onward 203
 	quietly tc -n $id-201 qdisc del dev l301 root
 	;;

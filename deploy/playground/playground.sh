@@ -7,8 +7,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source deploy/demo/network.sh
+what=playground
 listen=${LISTEN:-127.0.0.1:9465}
 control=${CONTROL:-/run/intsink-playground.sock}
+[ -z "${CONFIG:-}" ] || [ -r "$CONFIG" ] || fail "CONFIG=$CONFIG: there is no such file, or it cannot be read"
+! "$bin/playground" --control "$control" help >/dev/null 2>&1 || fail "another playground runs: end it first"
 api=${control%.sock}-api.sock
 config=$work/playground.hcl
 how=() routers=() writes=INT
@@ -18,11 +21,12 @@ if [ "${IFA:-0}" != 0 ]; then
 	CONFIG=$work/ifa.hcl
 fi
 if [ "${LINUX:-0}" != 0 ]; then
-	[ "${SINKS:-1}" = 1 ] || fail "LINUX=1 has one sink"
+	[ "${SINKS:-1}" = 1 ] || fail "LINUX=1 has one sink: leave SINKS out"
+	[ "${IFA:-0}" = 0 ] || fail "routers of Linux write IOAM, and no IFA: LINUX=1 or IFA=1"
 	[ -e /proc/sys/net/ipv6/ioam6_id ] || fail "this kernel writes no IOAM: it takes Linux 5.15 with CONFIG_IPV6"
 	how=(--routers "deploy/playground/linux.sh is$id") writes="IOAM: routers of Linux"
 	routers=(is$id-{101,102,103,201,202,203,204,301,302})
-	sed 's/^  udp_port = 5000$/  ioam {\n    namespace     = 123\n    flow_sequence = true\n  }/' "${CONFIG:-deploy/playground/playground.hcl}" >"$work/linux.hcl"
+	sed 's/^  udp_port = 5000$/  ioam {\n    namespace     = 123\n    flow_sequence = true\n  }/; s/^node_model "switches" .*/node_model "linux" { queue_unit = "1 bytes" }/' "${CONFIG:-deploy/playground/playground.hcl}" >"$work/linux.hcl"
 	CONFIG=$work/linux.hcl
 fi
 [ "$(id -u)" = 0 ] || fail "the playground makes network namespaces: run it as root"
@@ -57,6 +61,7 @@ full() {
 	more=,127.0.0.1:9466,127.0.0.1:8123,127.0.0.1:9090
 }
 
+trap 'exit 0' INT TERM # that is how it ends
 more=
 if [ -n "${FULL:-}" ]; then
 	full

@@ -41,7 +41,7 @@ func (d *Detector) learn(now int64, f *flows.Flow, fresh bool, p *Policy, o *Obs
 		hop := usual.HopKey(n.NodeID, uint16(n.Ingress), uint16(n.Egress))
 		path, sum = usual.PathKey(path, hop), sum+uint64(n.Latency)
 		if n.NodeID != unknown32 {
-			all = append(all, usual.Reading{Place: usual.Place{Kind: usual.Queue, Key: n.queueKey()}, Latency: n.Latency, Occupancy: n.Occupancy},
+			all = append(all, usual.Reading{Place: usual.Place{Kind: usual.Queue, Key: n.queueKey()}, Latency: n.Latency, Occupancy: n.Occupancy, Packet: n.model.Packet},
 				usual.Reading{Place: usual.Place{Kind: usual.Hop, Key: hop}, Latency: n.Latency, Occupancy: unknown32})
 			if waiting = len(all) - 1; n.Ingress == unknown32 && n.Egress == unknown32 {
 				all[waiting].Role, waiting = usual.RoleAt(at/hopLen, len(stack)/hopLen), -1

@@ -4,6 +4,7 @@
 package event
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"runtime"
@@ -24,6 +25,7 @@ type NodeModel struct {
 	LatencyUnit   uint32      // of hop latency, nanoseconds
 	QueueUnit     uint32      // of queue occupancy, in what CongestionRaise counts
 	BufferUnit    uint32      // of buffer occupancy, the same
+	Packet        uint32      // what a packet of full size takes of a queue, in what CongestionRaise counts; 0: nobody knows
 	TxFull        uint32      // the utilization of an interface that is full: values become per cent; 0: they stay as they are
 	TimestampBits uint8       // that count, at most; the format may have fewer
 	TimestampUnit uint32      // nanoseconds
@@ -88,9 +90,7 @@ func compileModels(list []NodeModel) (m models) {
 // complete is m with asIs in place of zeros.
 func (m NodeModel) complete() NodeModel {
 	m.LatencyUnit, m.QueueUnit, m.BufferUnit, m.TimestampUnit = max(m.LatencyUnit, 1), max(m.QueueUnit, 1), max(m.BufferUnit, 1), max(m.TimestampUnit, 1)
-	if m.TimestampBits == 0 {
-		m.TimestampBits = asIs.TimestampBits
-	}
+	m.TimestampBits = cmp.Or(m.TimestampBits, asIs.TimestampBits)
 	return m
 }
 

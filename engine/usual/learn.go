@@ -64,6 +64,10 @@ func (u *Usual) learn(now int64, r *Reading, fault bool) (odd bool) {
 
 func (u *Usual) learnQueue(now int64, r *Reading) (odd bool) {
 	q, _ := u.queues.Get(now, r.Key)
+	if q.packet != r.Packet {
+		q.packet = r.Packet
+		u.setLimit(r.Key, q)
+	}
 	if q.begin(now) {
 		q.roll(now, u.floor)
 		u.setLimit(r.Key, q)
@@ -75,7 +79,7 @@ func (u *Usual) learnQueue(now int64, r *Reading) (odd bool) {
 		latency, occupancy = latency.or(like.Latency), occupancy.or(like.Occupancy)
 		u.setLimit(r.Key, q)
 	}
-	odd = isOdd(r, latency, occupancy, u.floor) || u.waits(latency, r.Latency)
+	odd = isOdd(r, latency, occupancy.atLeast(q.packet), u.floor) || u.waits(latency, r.Latency)
 	isOdd := odd && !q.relearns
 	if high := q.usual.isHigh(r.Latency) || q.usualOccupancy.isHigh(r.Occupancy); !q.sources.admits(r.Source, high && !isOdd && !q.relearns) {
 		return odd
@@ -151,7 +155,7 @@ func (q *queue) roll(now int64, floor uint32) {
 	}
 	q.occupancy.roll(minutes)
 	q.usualOccupancy, _ = q.occupancy.next(q.usualOccupancy, relearned)
-	q.occupancyDrift.follow(now, minutes, q.usualOccupancy, leastOccupancy, now-q.first < young)
+	q.occupancyDrift.follow(now, minutes, q.usualOccupancy, float32(max(leastOccupancy, Factor*q.packet)), now-q.first < young)
 }
 
 // leastOccupancy is below what an occupancy's drift does not matter: a queue of a few packets.

@@ -46,6 +46,7 @@ func PathKey(key [2]uint64, hop [2]uint64) [2]uint64 {
 type Reading struct {
 	Place
 	Latency, Occupancy uint32
+	Packet             uint32 // of a queue, the occupancy of one packet of full size: less is never a threshold's usual; 0: nobody knows
 	Role               uint64 // of a hop, RoleOf; 0: it has none
 	Source             uint8  // of the packet, Usual.Source
 
@@ -108,6 +109,7 @@ func (q *queue) isSettled(now int64) bool {
 type queue struct {
 	place
 	usualOccupancy Stat
+	packet         uint32 // as Reading.Packet
 	occupancy      Measure
 	occupancyDrift drift
 }
@@ -166,7 +168,7 @@ func (u *Usual) setLimit(key [2]uint64, q *queue) {
 	if !q.usual.Known || !q.usualOccupancy.Known {
 		like = u.like[uint32(key[0]>>32)]
 	}
-	u.limits.Set(key, q.usual.or(like.Latency).limit(), q.usualOccupancy.or(like.Occupancy).limit())
+	u.limits.Set(key, q.usual.or(like.Latency).limit(), q.usualOccupancy.or(like.Occupancy).atLeast(q.packet).limit())
 }
 
 // limit is what a threshold is made of; 0: nothing is known.
@@ -175,6 +177,12 @@ func (s Stat) limit() uint32 {
 		return 0
 	}
 	return max(s.P99, 1)
+}
+
+// atLeast is s with a 99th percentile that is not below one: a queue that is usually empty is not full when a packet waits in it.
+func (s Stat) atLeast(p99 uint32) Stat {
+	s.P99 = max(s.P99, p99)
+	return s
 }
 
 // or is s, or another where s is not known.

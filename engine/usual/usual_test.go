@@ -109,6 +109,31 @@ func TestLimits(t *testing.T) {
 
 // TestAFaultIsNotLearned: what lasts half a day, far above what is usual, changes nothing; what lasts longer than a day is
 // what is usual from then on, and until then what was before. So it is without a latency, too, and of a hop.
+// TestAPacketFillsNoQueue: a queue that is usually empty, whose node counts bytes, is held against a packet of full size: one
+// that waits is nothing, and is learned; eight are what a threshold is made of. Where nobody knows the unit, eight of it are.
+func TestAPacketFillsNoQueue(t *testing.T) {
+	for _, packet := range []uint32{0, 1518} {
+		u := New(1)
+		defer u.Close()
+		meet := func(at int64, occupancy uint32) bool {
+			_, odd := u.Learn(at, []Reading{{Place: aQueue, Latency: unknown, Occupancy: occupancy, Packet: packet}})
+			return odd
+		}
+		for n := range int64(200) {
+			meet(minute+n*minute/200, 0)
+		}
+		meet(2*minute, 0)
+		if _, limit := u.Limits().Of(aQueue.Key); limit != max(packet, 1) {
+			t.Errorf("limit %d, where a packet is %d", limit, packet)
+		}
+		for _, x := range []uint32{1, 7, 8, 1614, 8*1518 - 1, 8 * 1518} {
+			if odd := meet(2*minute+int64(x), x); odd != (x >= 8*max(packet, 1)) {
+				t.Errorf("%d in a queue where a packet is %d: odd %v", x, packet, odd)
+			}
+		}
+	}
+}
+
 func TestAFaultIsNotLearned(t *testing.T) {
 	for name, c := range map[string]struct {
 		place       Place

@@ -167,9 +167,10 @@ var flowsOf = map[Kind]string{
 	SlowHop: "flows that cross it: ", SlowSegment: "flows that cross it: ", QueueCongested: "flows in it: ", LossBetween: "flows that lost some: ", PathChanged: "flows that left it: ", NodeGone: "flows that left it: ", FlowsSilent: "flows that fell silent: ",
 }
 
-// FlowsLine is FlowsText with what these flows have to do with it, "" where there are none.
+// FlowsLine is FlowsText with what these flows have to do with it, "" where there are none, or where it is known who fills a queue and
+// who waits in it.
 func (p *Problem) FlowsLine() string {
-	if text := p.FlowsText(); text != "" {
+	if text := p.FlowsText(); text != "" && len(p.Evidence.Culprits) == 0 {
 		return flowsOf[p.Kind] + text
 	}
 	return ""

@@ -71,6 +71,17 @@ func Readers(c *conf.Config) (all []inthdr.Config) {
 
 var roles = map[conf.Role]inthdr.Role{conf.SequenceRole: inthdr.Sequence, conf.DeviceIDRole: inthdr.DeviceID, conf.TTLRole: inthdr.TTL}
 
+// fullSize is how long the frame of a packet of 1,500 bytes is.
+const fullSize = 1518
+
+// packetOf is what a packet of full size takes of the queues of a node, in the unit of thresholds: known where they count bytes.
+func packetOf(m *conf.NodeModel) uint32 {
+	if m.QueueUnit.Name == "bytes" || m.QueueUnit.Name == "" && m.BufferUnit.Name == "bytes" {
+		return fullSize
+	}
+	return 0
+}
+
 // NodeModels converts the blocks node_model into the models of package event.
 func NodeModels(models []conf.NodeModel) []event.NodeModel {
 	var out []event.NodeModel
@@ -81,6 +92,7 @@ func NodeModels(models []conf.NodeModel) []event.NodeModel {
 			LatencyUnit:   uint32(m.LatencyUnit),
 			QueueUnit:     max(m.QueueUnit.Size, 1),
 			BufferUnit:    max(m.BufferUnit.Size, 1),
+			Packet:        packetOf(m),
 			TxFull:        m.TxFull,
 			TimestampBits: m.TimestampBits,
 			TimestampUnit: uint32(m.TimestampUnit),

@@ -38,7 +38,7 @@ type Fault struct {
 // Faults are all.
 var Faults = []Fault{
 	{"slow", slow, "one switch has become slow", "spine 202 keeps every packet 300 us longer", "router 202 holds every packet against 8000 rules"},
-	{"fill", fill, "one flow fills a queue", "a flow of leaf 102 fills queue 2 of interface 12 of leaf 302: every packet in it waits 1.7 ms longer", "a flow of leaf 102 sends 7 Mbit/s into interface 12 of leaf 302, which lets 8 out: every packet there waits"},
+	{"fill", fill, "one flow fills a queue", "a flow of leaf 102 fills queue 2 of interface 12 of leaf 302: every packet in it waits 1.7 ms longer", "a flow of leaf 102 sends 7 Mbit/s, in bursts, into interface 12 of leaf 302, which lets 8 out and has others to let out: every packet there waits"},
 	{"move", move, "a switch has died, and its flows take another way", "spine 203 is gone: its flows go by spine 204", "router 203 is gone: its flows go by router 204"},
 	{"lose", lose, "packets get lost between two switches", "one packet in five from spine 201 to leaf 301 is lost", "one packet in five from router 201 to leaf 301 is lost"},
 }

@@ -51,7 +51,7 @@ function Problem({ p }) {
       <a class="place" href=${viewOf(p)}>${where(p)}</a>
       ${p.value != null && html`<span class="value"><b>${amount(p.value, p.unit)}</b>${p.usual ? ` ${times(p.value / p.usual)} its usual ${amount(p.usual, p.unit)}` : ''}</span>`}
       <${Lately} p=${p} />
-      <span class="since">since ${at(p.since)}, for ${lasts(p.since)}${often(p, Date.now())}</span></div>
+      <span class="since">since ${at(p.again || p.since)}, for ${lasts(p.again || p.since)}${p.again ? `; first ${at(p.since)}` : ''}${often(p, Date.now(), 'in all')}</span></div>
     ${(e.culprits || []).length > 0 && html`<div><${Who} e=${e} to=${viewOf(p)} /></div>`}
     <div>${upper(p.what)}. ${e.from && html`For example from <b>${wayName(e.from)}</b> to <b>${wayName(e.to)}</b>. `}<span class="quiet">${e.why ? upper(e.why).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, at) + '. ' : ''}${upper(p.todo)}.</span></div>
     ${(e.sinks || []).length > 0 && html`<div class="quiet">Told by ${e.sinks.map((x, i) => html`${i ? ', ' : ''}<a href=${x.url + '#now'} target="_blank" rel="noreferrer">${x.sink}</a>`)}.</div>`}
@@ -83,9 +83,9 @@ const Over = ({ p, of = asks(p) }) => html`<li><span class="first"><${Mark} is="
   ${Object.keys(of).length > 0 && html`<details><summary>${upper(p.what)}</summary><${Was} of=${of} /></details>`}</li>`;
 
 // often says how many times p came and went, and how long it was wrong in all.
-function often(p, until) {
+function often(p, until, all = 'of it') {
   const wrong = p.again && (p.before_ns || 0) / 1e6 + until - Date.parse(p.again);
-  return (p.times ? `, ${p.times} times` : '') + (p.again ? `, wrong for ${lasts(0, wrong)} of it` : '');
+  return (p.times ? `, ${p.times} times` : '') + (p.again ? `, wrong for ${lasts(0, wrong)} ${all}` : '');
 }
 
 // upper begins a sentence, but for a name of a file.

@@ -59,7 +59,7 @@ func (c *CoverageItem) Unseen() string {
 		all = append(all, "nothing is known of before "+c.Since.Format(clock))
 	}
 	if c.BlindSeconds > 0 {
-		all = append(all, fmt.Sprintf("the sink saw nothing for %d s", c.BlindSeconds))
+		all = append(all, fmt.Sprintf("the sink did not look for %d s", c.BlindSeconds))
 	}
 	if c.Missed > 0 {
 		all = append(all, "the sink itself missed "+cli.Count(int(c.Missed), "packet"))

@@ -21,9 +21,9 @@ func TestBlind(t *testing.T) {
 	}{
 		"all":                  {ago: 100 * time.Second},
 		"began later":          {began: 40, ago: 100 * time.Second, want: "nothing is known of before 09:20:41"},
-		"stood still":          {stopped: 15, ago: 100 * time.Second, want: "the sink saw nothing for 15 s"},
+		"stood still":          {stopped: 15, ago: 100 * time.Second, want: "the sink did not look for 15 s"},
 		"missed packets":       {missed: 94319, ago: 100 * time.Second, want: "the sink itself missed 94319 packets"},
-		"stood still and more": {stopped: 15, missed: 9, ago: 100 * time.Second, want: "the sink saw nothing for 15 s; the sink itself missed 9 packets"},
+		"stood still and more": {stopped: 15, missed: 9, ago: 100 * time.Second, want: "the sink did not look for 15 s; the sink itself missed 9 packets"},
 		"stood still before":   {stopped: 15, ago: 20 * time.Second},
 		"nobody looks":         {began: 1000, ago: 100 * time.Second},
 	} {

@@ -147,7 +147,10 @@ func TestIncidentOfADeadNode(t *testing.T) {
 	each := func(when, want, why string) {
 		t.Helper()
 		for flow := range 60 {
-			if x := verdictOf(flow); flow/3%4 == 2 && (x.Title != want || !strings.Contains(strings.Join(x.Why, "; "), why)) {
+			if flow/3%4 != 2 { // not by 203
+				continue
+			}
+			if x := verdictOf(flow); x.Title != want || !strings.Contains(strings.Join(x.Why, "; "), why) {
 				t.Errorf("%s, flow %d: %q, %q", when, flow, x.Title, x.Why)
 			}
 		}

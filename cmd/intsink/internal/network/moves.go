@@ -26,8 +26,9 @@ const (
 type move struct {
 	at           time.Time
 	flow         string
-	origin       uint32 // that it comes from, as of a change
-	left, gained []spot // that are on one of its ways only
+	origin       uint32   // that it comes from, as of a change
+	left, gained []spot   // that are on one of its ways only
+	way          []uint32 // that it left
 }
 
 // move takes up that a flow has another path. home is the way that it was on before it began to move; nil: nobody knows.
@@ -35,7 +36,7 @@ func (x *Network) move(now time.Time, flow string, home []uint32, was, is *inspe
 	from, to := nodesOf(was), nodesOf(is)
 	origin := x.comesFrom(was, now)
 	x.changes.add(now, origin, flow, was, is)
-	m := move{now, flow, origin, without(spotsOf(from), spotsOf(to)), without(spotsOf(to), spotsOf(from))}
+	m := move{now, flow, origin, without(spotsOf(from), spotsOf(to)), without(spotsOf(to), spotsOf(from)), from}
 	if x.returns(m.gained, home) {
 		m.left = nil // what it left was the way around
 	}
@@ -60,6 +61,20 @@ func (x *Network) move(now time.Time, flow string, home []uint32, was, is *inspe
 			n.sight(now)
 		}
 	}
+}
+
+// lostFor is how long after a flow's move what is told of its losses is from the way that it left: hardly one was lost before on the
+// way that it has since, and a loss is told a second after it began or later.
+const lostFor = 2 * time.Second
+
+// wayOfLoss is the way on which a flow lost packets of which is told now, where its packets come by way.
+func (x *Network) wayOfLoss(now time.Time, flow string, way []uint32) []uint32 {
+	for _, m := range slices.Backward(x.moves) {
+		if m.flow == flow && now.Sub(m.at) <= lostFor {
+			return m.way
+		}
+	}
+	return way
 }
 
 // of returns what is known of flows that left a spot; nil: nothing, or there is no room.

@@ -146,7 +146,8 @@ func (x *Network) Observe(n *inspect.Notice) {
 		}
 	}
 	if n.Events.Has(event.Loss) {
-		x.losses.add(now, flow, way, x.areKnown(way, now), n)
+		on := x.wayOfLoss(now, flow, way)
+		x.losses.add(now, flow, on, x.areKnown(on, now), n)
 	}
 	if n.Events.Has(event.HopLimit) {
 		x.hops.add(now, flow, way, x.areKnown(way, now))

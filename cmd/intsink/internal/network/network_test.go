@@ -161,6 +161,25 @@ func TestOtherKinds(t *testing.T) {
 	want(t, 80, x.Look(tables(80, nil), &Known{}, at(80)))
 }
 
+// TestLostBeforeTheMove: what flows lose as their node dies is lost on the ways that they leave, though it is told when they come by
+// others; what they lose from two seconds later on is lost there.
+func TestLostBeforeTheMove(t *testing.T) {
+	x := New()
+	lose := func(second float64) {
+		for flow, leaf := range []uint32{101, 102, 103} {
+			now := path(leaf, 204, 302)
+			if second < 11 {
+				x.Observe(moved(second, flow, path(leaf, 203, 302), now))
+			}
+			x.Observe(&inspect.Notice{Time: at(second + 0.2).UnixNano(), Events: event.Loss.Set(), Tracked: true, Known: true, Key: key(flow), Path: now, LostNow: 9})
+		}
+	}
+	lose(10)
+	want(t, 11, x.happened(at(11)), "loss_between from 203 to 302")
+	lose(60)
+	want(t, 61, x.happened(at(61)), "loss_between from 204 to 302")
+}
+
 // TestPacketsLost: a loss counts packets since it began, also those whose report never got here, not those before; it has the share
 // of the flows' packets, and was seen last when the last report came.
 func TestPacketsLost(t *testing.T) {

@@ -252,6 +252,7 @@ func (x *Network) slowSegment(g *slowGroup, all []usual.Slow) problem.Sign {
 	if ok {
 		s.Place, s.What = place("node", node), "packets take longer to it, or from it, than usual"
 		s.Evidence.Flows, s.Evidence.Why = x.slowed(g.since.Add(-time.Second), node), fmt.Sprintf("%d segments of the node are slow", len(pairs))
+		s.Todo = "look at the node: where it does not tell how long packets stay in it, that is in the time to the next one; then at its clock and lines"
 	}
 	return s
 }

@@ -99,7 +99,7 @@ func problemLines(a *problem.Answer, now time.Time, book *names.Book) (lines []s
 func Paragraphs(problems []*problem.Problem, now time.Time, book *names.Book) (lines []string) {
 	for _, p := range problems {
 		lines = append(lines, problemTitle(p, now)...)
-		for _, text := range []string{p.Amount(), p.Evidence.Why, p.FlowsLine(), filledBy(&p.Evidence), waiting(&p.Evidence), hosts(&p.Evidence, book), way(&p.Evidence, book), p.Todo} {
+		for _, text := range []string{p.Amount(), p.Evidence.Why, filledBy(&p.Evidence), waiting(&p.Evidence), p.FlowsLine(), hosts(&p.Evidence, book), way(&p.Evidence, book), p.Todo} {
 			if text != "" {
 				lines = append(lines, wrap(text, "    ", width80)...)
 			}
@@ -211,6 +211,9 @@ func times(p *problem.Problem, now time.Time) string {
 	again := ""
 	if p.Times > 1 {
 		again = fmt.Sprintf(", %d times", p.Times)
+	}
+	if p.Again != nil && p.Until == nil {
+		return fmt.Sprintf("since %s UTC, %s; first %s%s, wrong for %s in all", at(*p.Again), lasted(now.Sub(*p.Again)), at(p.Since), again, lasted(p.Lasted(now)))
 	}
 	if p.Again != nil {
 		again += fmt.Sprintf(", wrong for %s of it", lasted(p.Lasted(now)))
