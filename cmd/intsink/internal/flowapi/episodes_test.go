@@ -19,9 +19,11 @@ func TestEpisodeItem(t *testing.T) {
 		b.Count(1000+n*4e6, id, &episode.Packet{Flow: fast, Values: episode.Values{Bytes: 1700, Latency: 91_700, Occupancy: 9000 + uint32(n), ECN: uint8(n % 4)}})
 		b.Count(1000+n*4e6, id, &episode.Packet{Flow: slow, Values: episode.Values{Bytes: 100, Latency: 101_700, Occupancy: 1<<32 - 1}})
 	}
-	others := b.NewOthers()
-	others.Count([2]uint64{302<<32 | 15, 2}, new(flows.Key), &episode.Values{Bytes: 2000, Latency: 5000, Occupancy: 1})
-	others.Leave(1000)
+	tallies, queue := b.NewTallies(), [2]uint64{302<<32 | 15, 2}
+	defer tallies.Close()
+	tallies.CountOther(queue, new(flows.Key), &episode.Values{Bytes: 2000, Latency: 5000, Occupancy: 1})
+	_, place := tallies.Of(queue)
+	tallies.Leave(1000, place)
 	open := b.Open()[0]
 	x := NewEpisodeItem(&open)
 	if text := episodesText([]*EpisodeItem{x}); x.OtherPackets != 1 || x.OtherBytes != 2000 || !strings.HasSuffix(text, " filled it, with 85 % of 20 kB, flows without a record: 10 %") {
