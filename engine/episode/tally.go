@@ -106,8 +106,8 @@ type tallies struct {
 	of      [MaxOpen]Tally // of record n at n % MaxOpen
 }
 
-// places is how many there are: twice as many as records, so that most queues that are in none are found missing at once.
-const places = 2 * MaxOpen
+// places is how many there are: eight times as many as records, so that most queues that are in none are found missing at once.
+const places = 8 * MaxOpen
 
 // Tallies are those of one worker. Records take them with Leave: those of flows behind each burst, others after a millisecond at the latest, so
 // that a flood of new flows over any number of queues costs little more than a look at a small table for each queue on a packet's way.
@@ -151,6 +151,9 @@ func (t *Tallies) Refresh() {
 	}
 }
 
+// Known reports whether the records that are open are those that Refresh has found.
+func (t *Tallies) Known() bool { return t.changes == t.book.changes.Load() }
+
 //go:noinline
 func (t *Tallies) refresh() {
 	b := t.book
@@ -176,7 +179,7 @@ func (t *Tallies) refresh() {
 }
 
 func placeOf(queue [2]uint64) uint {
-	return uint((queue[0] ^ queue[1]<<16) * 0x9e3779b97f4a7c15 >> 57)
+	return uint((queue[0] ^ queue[1]<<16) * 0x9e3779b97f4a7c15 >> 55)
 }
 
 // Of returns the tally of a queue, and its place; nil: no record of it is open.

@@ -62,7 +62,8 @@ func (f *inForce) alike(n *hopValues, shown uint32) (latencies, occupancies inte
 // pass is congestion for packets of Meet.
 func (d *Detector) pass(now int64, f *flows.Flow, n *hopValues, t *Thresholds) (set Set) {
 	key := n.queueKey()
-	if q, i := d.tallies.Of(key); q != nil {
+	q, i := d.tallies.Of(key)
+	if q != nil {
 		if h := &d.handled[i]; h.now == now && h.watch == f.Watch {
 			if !q.Goes {
 				h.latency, h.occupancy = n.Latency, n.Occupancy
@@ -77,7 +78,10 @@ func (d *Detector) pass(now int64, f *flows.Flow, n *hopValues, t *Thresholds) (
 		}
 	}
 	set = d.congestion(now, f, n, false, t)
-	if q, i := d.tallies.Of(key); q != nil {
+	if q == nil && d.tallies.Known() {
+		return set // no record was opened
+	}
+	if q, i = d.tallies.Of(key); q != nil {
 		d.handled[i] = handled{now, f.Watch, n.Latency, n.Occupancy, nothingElse}
 		d.running |= 1 << i
 	}

@@ -24,7 +24,7 @@ enum {
 	FAST_HOT_SHIFT = 18,  // of a hash, to the bit of a queue or an interface
 	FAST_LINK_HINTS = 4096,
 	FAST_RECORDS = 64,        // episode.MaxOpen
-	FAST_RECORD_PLACES = 128, // of a hash of queues
+	FAST_RECORD_PLACES = 512, // of a hash of queues
 	FAST_SHARES = 2,          // flows.MaxShares
 	FAST_LIMIT_SHIFT = 16, // usual.LimitShift
 	FAST_FULLER = 2,       // usual.Fuller

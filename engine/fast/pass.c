@@ -347,7 +347,7 @@ static inline bool tell_hop(const struct fast_template *t, const uint8_t *hop, s
 // place_of is which tally is that of a queue; FAST_RECORDS: no record of it is open. Most places are empty (episode.places).
 static inline uint32_t place_of(const struct fast_tallies *a, const uint64_t *key)
 {
-	for (uint64_t at = (key[0] ^ key[1] << 16) * UINT64_C(0x9e3779b97f4a7c15) >> 57;; at++) {
+	for (uint64_t at = (key[0] ^ key[1] << 16) * UINT64_C(0x9e3779b97f4a7c15) >> 55;; at++) {
 		const uint32_t n = a->places[at % FAST_RECORD_PLACES];
 		if (!n)
 			return FAST_RECORDS;

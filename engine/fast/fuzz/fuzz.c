@@ -124,7 +124,7 @@ static void record(struct fast_cold *cold, uint32_t j)
 	q->latencies.span = q->occupancies.span = UINT32_MAX;
 	q->goes = j % 5 != 4;
 	q->watch = (uint8_t)(j % (state->policies ? state->policies : 1));
-	for (at = (uint32_t)((q->queue[0] ^ q->queue[1] << 16) * UINT64_C(0x9e3779b97f4a7c15) >> 57); tallies->places[at % FAST_RECORD_PLACES]; at++)
+	for (at = (uint32_t)((q->queue[0] ^ q->queue[1] << 16) * UINT64_C(0x9e3779b97f4a7c15) >> 55); tallies->places[at % FAST_RECORD_PLACES]; at++)
 		;
 	tallies->places[at % FAST_RECORD_PLACES] = (uint8_t)(j + 1);
 	cold->shares[j % FAST_SHARES] = (struct fast_share){.record = j + 1, .taken = 1 + j % 2 * UINT32_MAX};
