@@ -8,6 +8,7 @@
 //	episode.go   Record
 //	packet.go    what a packet adds to it, and what its flow keeps
 //	tally.go     Tally: what packets of one worker add together, those of flows that have no place in the flow table, too
+//	tallies.go   Tallies: those of all records that are open
 //	testimony.go whether an episode is evidence enough to say who fills the queue
 //	crowd.go     Crowd: hosts and services, of a sample of packets
 //	topflows.go  Top: the flows with the most bytes, or the most delay, in fixed memory

@@ -101,3 +101,89 @@ func (q *Queue) InEpisode(now int64) bool { return q.Congested && now < q.Ends }
 func (q *Queue) isHot(now int64) bool {
 	return q.Window != 0 || q.Congested && (!q.Calm || now >= q.Ends)
 }
+
+// episodeEnd is what ends an episode of a queue. Packets of several watches may cross it: the lowest values of those
+// that were over their threshold count, and the longest timeout, or a watch with high thresholds would end an episode
+// under another that has not ended, which begins anew, with a new quota, at the next packet.
+type episodeEnd struct {
+	clear   uint32 // the highest occupancy with which the episode ends; never: the occupancy does not count
+	latency uint32 // the episode ends with a latency below half of this; 0: the latency does not count
+	timeout int64  // nanoseconds without a packet after which the episode ends silently
+	hold    int64  // nanoseconds that the queue has to be calm before the episode ends; 0: the first calm packet ends it
+}
+
+// take takes the thresholds into account that hold for the queue under a watch, whose packet n is over them: the
+// first one's alone. Of thresholds made of what is usual those count that n is over. calm is how long the queue was in no
+// episode before the first.
+func (e *episodeEnd) take(t *Thresholds, force inForce, n *hopValues, first bool, calm int64) {
+	if first {
+		*e = episodeEnd{clear: never}
+	}
+	clear := t.CongestionClear
+	if t.CongestionFactor != 0 {
+		e.hold = max(e.hold, t.CongestionTimeout)
+		if first && calm < longestHold {
+			e.hold = max(e.hold, min(2*calm, longestHold))
+		}
+		clear = force.occupancy / 2
+		if n.Latency == unknown32 || n.Latency < force.latency {
+			force.latency = never
+		} else if n.Occupancy == unknown32 || n.Occupancy < force.occupancy {
+			force.occupancy = never
+		}
+	}
+	e.lower(force, clear, t.silence())
+}
+
+// lower takes one more set of thresholds into account.
+func (e *episodeEnd) lower(force inForce, clear uint32, timeout int64) {
+	if force.occupancy != never {
+		e.clear = min(e.clear, clear)
+	}
+	if force.latency != never && (e.latency == 0 || force.latency < e.latency) {
+		e.latency = force.latency
+	}
+	e.timeout = max(e.timeout, timeout)
+}
+
+// endsOf are the lowest values and the longest timeout of all watches with the event.
+func endsOf(policies []Policy) episodeEnd {
+	all := episodeEnd{clear: never}
+	for i := range policies {
+		if policies[i].Events.Has(Congestion) {
+			t := &policies[i].Thresholds
+			force, clear := inForce{occupancy: orNever(t.CongestionRaise), latency: orNever(t.CongestionLatency)}, t.CongestionClear
+			if t.CongestionFactor != 0 { // a queue may have any occupancy
+				force.occupancy, clear = 0, 0
+				all.hold = max(all.hold, t.CongestionTimeout, longestHold)
+			}
+			all.lower(force, clear, t.silence())
+		}
+	}
+	return all
+}
+
+// under is e under rules whose lowest and longest values are those of all: after a reload, values that no watch has any
+// more do not hold an episode.
+func (e *episodeEnd) under(all *episodeEnd) episodeEnd {
+	end := *e
+	end.clear, end.timeout, end.hold = max(end.clear, all.clear), min(end.timeout, all.timeout), min(end.hold, all.hold)
+	if end.latency = max(end.latency, all.latency); e.latency == 0 || all.latency == 0 {
+		end.latency = 0
+	}
+	return end
+}
+
+// raise is e by what is usual now: an episode may have begun when less was known.
+func (e episodeEnd) raise(t *Thresholds, force *inForce) episodeEnd {
+	if t.CongestionFactor == 0 {
+		return e
+	}
+	if e.clear != never && force.occupancy != never {
+		e.clear = max(e.clear, force.occupancy/2)
+	}
+	if e.latency != 0 && force.latency != never {
+		e.latency = max(e.latency, force.latency)
+	}
+	return e
+}
