@@ -238,4 +238,5 @@ var expectedOnLinux = map[string]*regexp.Regexp{
 	"deploy/playground/do fill": regexp.MustCompile(`node 302, egress 12, queue 0: the queue is congested\s[^!]*filled by udp:\[2001:db8:102::19\]:40055-\[2001:db8:302:204:12::1\]:8000`),
 	"deploy/playground/do move": regexp.MustCompile(`node 203: no packet comes`),
 	"deploy/playground/do lose": regexp.MustCompile(`packets of flows are lost`),
+	"deploy/playground/do calm": regexp.MustCompile(`(?m)^nothing is wrong`), // a router that was dead is back
 }

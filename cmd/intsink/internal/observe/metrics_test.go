@@ -115,7 +115,7 @@ func TestEveryMetricIsWritten(t *testing.T) {
 	v.Ports, v.ReportPorts = []vitals.Port{{Name: "network", Device: device{}}}, []vitals.ReportPort{{Name: "telemetry", Port: port.New(port.MAC{})}}
 	v.Degraded = degraded.New(func() time.Time { return time.Unix(1000, 0) }, slog.Default)
 	v.Degraded.Set("http", "pprof", errors.New("taken"))
-	hooks := webhook.New(func() webhook.Sink { return webhook.Sink{} }, v.Degraded, slog.Default)
+	hooks := webhook.New(func() webhook.Sink { return webhook.Sink{} }, v.Degraded)
 	hooks.Configure([]conf.Notify{{Name: "ops"}})
 	defer hooks.Stop()
 	s.Parts = append(s.Parts, hooks)

@@ -64,7 +64,7 @@ var others = map[reflect.Type]any{
 var named = map[string]any{
 	"Watch.Name": "other", "Watch.Events": []string{"loss"}, "Watch.Collectors": []string{"six"},
 	"INT.Versions": []string{"1"}, "INT.Types": []string{"mx"}, "Watch.Match.Link": []string{"edge"}, "Watch.Match.Port": []string{"host"},
-	"INT.IFA.Hops.Name": "other", "INT.IOAM.FlowSequence": true,
+	"INT.Formats.IFA.Hops.Name": "other", "INT.Formats.IOAM.FlowSequence": true,
 }
 
 // without are attributes without an effect of their own: profile sets the others while a file

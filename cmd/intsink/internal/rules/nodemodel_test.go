@@ -26,7 +26,7 @@ node_model "others" {}
 		t.Fatalf("%v %v", d.Err(), d.Warnings)
 	}
 	want := []event.NodeModel{
-		{Nodes: []event.NodeRange{{First: 101, Last: 101}, {First: 200, Last: 299}}, LatencyUnit: 8, QueueUnit: 80, BufferUnit: 160, TxFull: 10000, TimestampBits: 48, TimestampUnit: 1000},
+		{Nodes: []event.NodeRange{{First: 101, Last: 101}, {First: 200, Last: 299}}, LatencyUnit: 8, QueueUnit: 80, BufferUnit: 160, Packet: 1518, TxFull: 10000, TimestampBits: 48, TimestampUnit: 1000},
 		{LatencyUnit: 1, QueueUnit: 1, BufferUnit: 1, TimestampBits: 64, TimestampUnit: 1, Unix: true},
 	}
 	if got := Of(c).NodeModels; !reflect.DeepEqual(got, want) {

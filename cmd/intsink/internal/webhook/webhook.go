@@ -5,7 +5,6 @@
 package webhook
 
 import (
-	"log/slog"
 	"os"
 	"slices"
 	"sync"
@@ -32,7 +31,6 @@ type Sink struct {
 type Hooks struct {
 	sink     func() Sink
 	degraded *degraded.Parts
-	log      func() *slog.Logger
 
 	mu    sync.Mutex
 	hooks []*hook
@@ -60,9 +58,7 @@ func (r Result) String() string {
 }
 
 // New makes Hooks without a hook. sink tells who the sink is now.
-func New(sink func() Sink, d *degraded.Parts, log func() *slog.Logger) *Hooks {
-	return &Hooks{sink: sink, degraded: d, log: log, gone: map[string]*counts{}}
-}
+func New(sink func() Sink, d *degraded.Parts) *Hooks { return &Hooks{sink: sink, degraded: d} }
 
 // Start implements part.Part.
 func (h *Hooks) Start(e *part.Env) (stop func(), err error) {
@@ -88,7 +84,9 @@ func (h *Hooks) Configure(all []conf.Notify) {
 		}
 		n := h.gone[c.Name]
 		if n == nil {
-			n = &counts{}
+			if n = new(counts); h.gone == nil {
+				h.gone = map[string]*counts{}
+			}
 			h.gone[c.Name] = n
 		}
 		next = append(next, start(h, c, n))

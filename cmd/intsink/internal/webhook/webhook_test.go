@@ -21,7 +21,7 @@ import (
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
 func newHooks() *Hooks {
-	return New(func() Sink { return Sink{7, "sink7", "1.2"} }, degraded.New(time.Now, quiet), quiet)
+	return New(func() Sink { return Sink{7, "sink7", "1.2"} }, degraded.New(time.Now, quiet))
 }
 
 func change(event, id string) problem.Change {
