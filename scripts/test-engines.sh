@@ -9,7 +9,7 @@ export INTSINK_ENGINES=${INTSINK_ENGINES:-$PWD/bin/engines}
 step "ClickHouse 24.8, the least: tables, every query of docs/queries.md, every panel"
 INTSINK_CLICKHOUSE=24.8 gotest -tags engines -run 'TestLeastVersion' ./deploy/collect
 step "ClickHouse 25.8: the same, Kafka's engine, tables of each earlier version, all else"
-INTSINK_CLICKHOUSE=25.8 gotest -tags engines ./deploy/collect
+INTSINK_CLICKHOUSE=25.8 gotest -tags engines -skip TestSparseNulls ./deploy/collect # 25.12 is the first with that
 # With the others what may differ by version: every statement that ships, and the longest way of an upgrade. The libraries of two can
 # make no table that reads Kafka; 26.3 ends an INSERT ... SELECT that comes twice with a logical error of its own, which no test but that of
 # the least version asks for (TestBlockThatComesTwice sends it as collect does).
