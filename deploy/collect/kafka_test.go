@@ -46,7 +46,7 @@ func broker(t *testing.T) (address string, produce func(messages ...[]byte)) {
 // waitFor asks until the answer is the one that is wanted.
 func (c *clickHouse) waitFor(sql, want string) {
 	c.t.Helper()
-	deadline := time.Now().Add(60 * time.Second)
+	deadline := time.Now().Add(3 * time.Minute) // a Kafka engine hands over what it has read when it has time
 	for {
 		got := c.must(sql)
 		if strings.TrimSpace(got) == want {
