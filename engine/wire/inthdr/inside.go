@@ -91,10 +91,9 @@ func (p *Locator) noTunnelInside(i *Info) Result {
 // the bytes of the packet as it came.
 func (p *Locator) Encloses(b []byte, l *packet.Layers, i *Info) bool {
 	switch {
-	case i.Marking.InFront() && i.Depth == 0 && !i.Inserted: // the other headers are as they were
-		return p.mayMark(l)
 	case i.Marking.Encloses():
-		return true
+		asTheyWere := i.Marking.InFront() && i.Depth == 0 && !i.Inserted // the other headers
+		return !asTheyWere || p.mayMark(l)
 	case i.Marking == ByIFA1: // it goes as a whole
 		return false
 	}

@@ -40,8 +40,10 @@ func (p *Locator) locateFragment(b []byte, l *packet.Layers, i *Info) Result {
 }
 
 func (p *Locator) locate(b []byte, l *packet.Layers, i *Info) Result {
-	if r := p.locateInIP(b, l, i); r != NotINT {
-		return r
+	if p.takesForeign {
+		if r := p.locateInIP(b, l, i); r != NotINT {
+			return r
+		}
 	}
 	if l.Payload == 0 {
 		if l.Proto == packet.ProtoGRE && p.byGRE {
@@ -71,7 +73,10 @@ func (p *Locator) locate(b []byte, l *packet.Layers, i *Info) Result {
 			return r
 		}
 	}
-	return p.locateBehindL4(b, l, i)
+	if p.takesForeign {
+		return p.locateBehindL4(b, l, i)
+	}
+	return NotINT
 }
 
 // start returns where INT stands behind an L4 header: TCP options may come first.

@@ -97,6 +97,7 @@ type Locator struct {
 	geneve                  Geneve
 	tunnels                 packet.TunnelPorts
 	foreign                 Formats
+	takesForeign            bool // some of them are taken
 	asINT                   *asINT
 	probePorts              []PortRange
 	domains                 []Domain
@@ -116,7 +117,7 @@ func NewLocator(c Config) *Locator {
 		tunnels: c.TunnelPorts(), only: c.Only,
 	}
 	p.setReading(&c)
-	if p.foreign = c.Formats; p.foreign != (Formats{}) {
+	if p.foreign, p.takesForeign = c.Formats, c.Formats != (Formats{}); p.takesForeign {
 		p.asINT = new(asINT)
 	}
 	if c.GREProtocol != nil {
