@@ -100,7 +100,7 @@ func memoryLimit(root string) uint64 {
 		} else if f[0] != "0" {
 			continue
 		}
-		// In a container the path may be the machine's, of which only the end is there: "/".
+		// In a container the path may be that of the machine, where the container sees its own group alone, as "/".
 		for group := path.Clean("/" + f[2]); ; group = path.Dir(group) {
 			text, _ := os.ReadFile(path.Join(root, folder, group, file))
 			if n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil {

@@ -103,7 +103,7 @@ func (b *Burst) Begin(l *Served, d Direction) {
 	b.Clear()
 }
 
-// DoomedOf returns those INT packets of which that a rule drops, by their numbers.
+// DoomedOf returns the INT packets among which that a rule drops: a bit each, as in which.
 func (b *Burst) DoomedOf(which uint64) (doomed uint64) {
 	for left := which; b.Doomed != 0 && left != 0; left &= left - 1 {
 		doomed |= b.Doomed >> b.Fast.At[bits.TrailingZeros64(left)&(mbuf.MaxBurst-1)] & 1 << bits.TrailingZeros64(left)

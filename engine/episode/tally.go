@@ -4,9 +4,9 @@ package episode
 
 import "intsink/flows"
 
-// Tally is what packets of one worker came to in one queue whose episode is recorded, since its record took them: those of flows, and those
-// of flows that the flow table has no room for, of which the record has how many they are, and their bytes; whose they are it knows of its
-// sample alone. It is outside the Go heap: package engine/fast adds to it, too (fast_tally).
+// Tally adds up the packets of one worker that crossed a queue whose episode is recorded, since the record took them last: packets of
+// flows (own), and packets that the flow table had no room for (others). The record counts the latter and their bytes, and knows the
+// senders of a sample alone. It is outside the Go heap: package engine/fast adds to it, too (fast_tally).
 type Tally struct {
 	queue       [2]uint64
 	id, usual   uint32

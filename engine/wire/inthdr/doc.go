@@ -30,8 +30,8 @@
 //	domain.go                  lengths of a domain's metadata, its sequence numbers and device ids
 //	info.go, reason.go         the result, and which packets are common; what is wrong with INT
 //
-// To add a format of telemetry that is not INT, a folder engine/wire/NAME and files of its name beside these lists, each of which
-// gets a line or a branch:
+// To add a format of telemetry that is not INT, make a folder engine/wire/NAME and files called NAME in the packages below, and add
+// a line or a branch to the list of each:
 //
 //  1. engine/wire/NAME finds the format in a packet and reads it, and knows nothing of this package. NAME.go here makes an Info and
 //     hops of INT of it, with its reasons and texts; engine/wire/inthdr/formats.go has its numbers and properties.

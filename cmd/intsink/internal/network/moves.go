@@ -63,11 +63,11 @@ func (x *Network) move(now time.Time, flow string, home []uint32, was, is *inspe
 	}
 }
 
-// lostFor is how long after a flow's move what is told of its losses is from the way that it left: hardly one was lost before on the
-// way that it has since, and a loss is told a second after it began or later.
+// lostFor is how long after a flow has moved its losses count for the way that it left. A loss is reported up to a second late
+// (event.Loss), so in that time nearly all were lost before the move.
 const lostFor = 2 * time.Second
 
-// wayOfLoss is the way on which a flow lost packets of which is told now, where its packets come by way.
+// wayOfLoss returns the way on which a flow has lost the packets that a report of now counts. way is the flow's present one.
 func (x *Network) wayOfLoss(now time.Time, flow string, way []uint32) []uint32 {
 	for _, m := range slices.Backward(x.moves) {
 		if m.flow == flow && now.Sub(m.at) <= lostFor {
