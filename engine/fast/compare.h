@@ -329,19 +329,23 @@ static __attribute__((noinline)) uint32_t marked_hops(const struct fast_view *b,
 	return marked | high << 16;
 }
 
-// over_hops are those of some hops that are over a threshold.
-static __attribute__((noinline)) uint32_t over_hops(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f, uint32_t some)
+// over_hops are those of some hops that are over a threshold. It makes their queues known to the packets behind.
+static __attribute__((noinline)) uint32_t over_hops(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f, uint32_t some)
 {
 	uint32_t over = 0;
 	for (; some; some &= some - 1) {
 		const uint32_t i = (uint32_t)__builtin_ctz(some);
-		over |= (uint32_t)is_over(b, t, p, f + t->stack + i * t->hop_len) << i;
+		const uint8_t *hop = f + t->stack + i * t->hop_len;
+		if (is_over(b, t, p, hop)) {
+			set_hot(b, b->queues, hot_queue(hot_interface(b, t, hop), queue_of(t, hop)), FAST_HOT_QUEUES);
+			over |= UINT32_C(1) << i;
+		}
 	}
 	return over;
 }
 
 // full_hops tells which hops have a queue that may be in an episode, or is over a threshold; hot: there is one of the former.
-static inline uint32_t full_hops(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f, bool *hot)
+static inline uint32_t full_hops(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f, bool *hot)
 {
 	const uint32_t floor = p->factor && t->latency && !b->models && b->others.latency == 1 ? p->latency : 0; // as is_over has it
 	const uint32_t which = marked_hops(b, t, f, floor), marked = which & 0xffff, high = which >> 16 & ~marked;

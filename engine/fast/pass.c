@@ -166,7 +166,7 @@ static inline void advance(struct fast_loss *l, uint64_t n)
 }
 
 // which_full is full_hops where below_usual has not asked it.
-static __attribute__((noinline)) uint32_t which_full(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+static __attribute__((noinline)) uint32_t which_full(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
 {
 	bool hot;
 	return full_hops(b, t, p, f, &hot);
@@ -175,7 +175,7 @@ static __attribute__((noinline)) uint32_t which_full(const struct fast_view *b, 
 // note_met notes that packet j, whose hops are those of f, crosses a queue that may be in an episode.
 static __attribute__((noinline)) void note_met(struct fast_state *s, uint32_t j, const uint8_t *f)
 {
-	const struct fast_view *b = (const struct fast_view *)s->view;
+	struct fast_view *b = (struct fast_view *)s->view;
 	s->met |= UINT64_C(1) << j;
 	s->full_hops[j] = which_full(b, &s->templates[s->template[j]], &b->policies[s->flows[j]->bound >> 16 & 0xff], f);
 }
@@ -463,10 +463,44 @@ static __attribute__((noinline)) void hold(struct fast_state *s, uint32_t j)
 	}
 }
 
-// hold_hot is hold where some queue may be in an episode.
-static inline void hold_hot(struct fast_state *s, uint32_t j)
+// MOST_TRIED is by how many watches' thresholds mark_deferred compares a packet whose watch only Go can tell.
+enum { MOST_TRIED = 8 };
+
+// mark_deferred makes the queues and interfaces of packet j that reach a threshold known to the packets behind it: Go has it begin their
+// episodes, and packets behind are in them though they may reach none. Of a flow that is new only Go knows the watch: any may be it.
+static __attribute__((noinline)) void mark_deferred(struct fast_state *s, uint32_t j)
+{
+	struct fast_view *b = (struct fast_view *)s->view;
+	const struct fast_template *t = &s->templates[s->template[j]];
+	const struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
+	const uint8_t *f = m->buf_addr + m->data_off;
+	const uint64_t bound = s->flows[j]->bound;
+	struct hops_of_ifa room;
+	uint32_t watch = 0, end = s->policies < MOST_TRIED ? s->policies : MOST_TRIED;
+	in_register(t);
+	if (s->template[j] == FAST_NONE || !t->sound || !t->all_hops)
+		return;
+	if ((bound & 0xffff) == s->generation) {
+		watch = bound >> 16 & 0xff;
+		end = watch < s->policies ? watch + 1 : 0;
+	}
+	if (t->ifa) {
+		if (translate(t, f, &room))
+			return;
+		f = room.before;
+	}
+	for (; watch < end; watch++)
+		if (b->policies[watch].fabric)
+			mark_thresholds(b, t, &b->policies[watch], f);
+}
+
+// defer leaves packet j, of a flow, to Go, with what is of its flow or its full queues and comes behind it.
+static inline void defer(struct fast_state *s, uint32_t j)
 {
 	const struct fast_view *b = (const struct fast_view *)s->view;
+	s->flows[j]->bound |= FAST_HELD;
+	if (unlikely(b->more))
+		mark_deferred(s, j);
 	if (unlikely(b->hot & FAST_HOT_QUEUES))
 		hold(s, j);
 }
@@ -661,10 +695,9 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 	use(&l, s, 0);
 	for (; unlikely((keep || s->look) && j < n); j++) {
 		if (s->flows[j] != NULL) {
-			s->flows[j]->bound |= FAST_HELD;
+			defer(s, (uint32_t)j);
 			s->look = 0;
 		}
-		hold_hot(s, (uint32_t)j);
 		s->deferred_at[s->deferred++] = (uint8_t)j;
 	}
 	for (; j < n; j++) {
@@ -722,8 +755,7 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 		if (pass_general(s, (uint32_t)j))
 			continue;
 	defer:
-		w->bound |= FAST_HELD;
-		hold_hot(s, (uint32_t)j);
+		defer(s, (uint32_t)j);
 	alone:
 		s->deferred_at[s->deferred++] = (uint8_t)j;
 		if (!more && ((const struct fast_view *)s->view)->hot) {
