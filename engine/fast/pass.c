@@ -329,18 +329,32 @@ struct crossed {
 	uint8_t ecn;
 };
 
-// tell_hop has c be what a hop says of its queue, as event.Detector.readQueue reads it where nodes have no units of their own. It returns
-// false, and does nothing, where the hop does not tell which queue it is.
-static inline bool tell_hop(const struct fast_template *t, const uint8_t *hop, struct crossed *c)
+// name_queue has c be of the queue that a hop tells, as event.Detector.readQueue reads it. It returns false, and does nothing, where the hop
+// does not tell which queue it is.
+static inline bool name_queue(const struct fast_template *t, const uint8_t *hop, struct crossed *c)
 {
-	const uint32_t node = be32(hop), egress = t->path & FAST_NODES_ALONE ? 0 : be16(hop + 6) ^ 0xffff, unknown = 0xffffff;
-	const uint32_t word = t->queue ? be32(hop + t->queue) : UINT32_MAX, occupancy = word & unknown;
+	const uint32_t node = be32(hop), egress = t->path & FAST_NODES_ALONE ? 0 : be16(hop + 6) ^ 0xffff;
 	if (node == UINT32_MAX || (!egress && !(t->path & FAST_NODES_ALONE)))
 		return false;
 	c->key[0] = (uint64_t)node << 32 | (egress ^ 0xffff);
-	c->key[1] = word >> 24;
+	c->key[1] = queue_of(t, hop);
+	return true;
+}
+
+// tell_values has c be what a hop says of its queue, where nodes have no units of their own.
+static inline void tell_values(const struct fast_template *t, const uint8_t *hop, struct crossed *c)
+{
+	const uint32_t unknown = 0xffffff, occupancy = t->queue ? be32(hop + t->queue) & unknown : unknown;
 	c->latency = latency_of(t, hop);
 	c->occupancy = occupancy == unknown ? UINT32_MAX : occupancy;
+}
+
+// tell_hop is both.
+static inline bool tell_hop(const struct fast_template *t, const uint8_t *hop, struct crossed *c)
+{
+	if (!name_queue(t, hop, c))
+		return false;
+	tell_values(t, hop, c);
 	return true;
 }
 
@@ -534,7 +548,7 @@ static __attribute__((noinline)) bool tally_all(struct fast_state *s, struct fas
 	}
 	k = 0;
 	for (uint32_t left = which; left; left &= left - 1) {
-		tell_hop(t, f + t->stack + (uint32_t)__builtin_ctz(left) * t->hop_len, c);
+		tell_values(t, f + t->stack + (uint32_t)__builtin_ctz(left) * t->hop_len, c);
 		tally(s, a, places[k++ % FAST_MOST_HOPS], c, j);
 	}
 	return true;
@@ -544,11 +558,12 @@ static __attribute__((noinline)) bool tally_all(struct fast_state *s, struct fas
 static inline void tally_other(struct fast_state *s, struct fast_tallies *a, const struct fast_template *t, const uint8_t *hop, uint32_t j, struct crossed *c)
 {
 	const struct fast_view *b = (const struct fast_view *)s->view;
-	if (!tell_hop(t, hop, c))
+	if (!name_queue(t, hop, c))
 		return;
 	const uint32_t place = place_of(a, c->key);
 	if (place == FAST_RECORDS)
 		return;
+	tell_values(t, hop, c);
 	if (unlikely(b->models || b->others.latency != 1 || b->others.queue != 1)) {
 		const struct fast_model *unit = model_of(b, be32(hop));
 		if (c->latency != UINT32_MAX)
