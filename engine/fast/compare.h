@@ -362,6 +362,13 @@ static __attribute__((noinline)) bool keeps_full(struct fast_view *b, const stru
 	return hot || !which;
 }
 
+// knows_full tells whether packets of a watch that reach a threshold may be told apart by keeps_full: some queue may be in an episode, and
+// interfaces have no threshold.
+static inline bool knows_full(const struct fast_view *b, const struct fast_policy *p)
+{
+	return b->hot & FAST_HOT_QUEUES && p->fabric && p->tx == UINT32_MAX;
+}
+
 // below_usual tells whether no hop of a packet, the sum of whose latencies is above the floor or not known, is over a
 // threshold that is made of what is usual. Where a queue of it may be in an episode, fast_view.full is what full_hops tells, and
 // no_episode says more.
@@ -372,9 +379,8 @@ static __attribute__((noinline)) bool below_usual(const struct fast_state *s, co
 		return false;
 	if (!p->factor)
 		return true;
-	if (b->hot & FAST_HOT_QUEUES && p->fabric && p->tx == UINT32_MAX && p->latency != UINT32_MAX) {
+	if (knows_full(b, p) && p->latency != UINT32_MAX)
 		return keeps_full(b, t, p, f);
-	}
 	const uint32_t step = t->hop_len;
 	const uint8_t *hop = f + t->stack, *end = hop + t->all_hops * step;
 	for (; hop < end; hop += step)
@@ -532,7 +538,7 @@ static inline __attribute__((always_inline)) bool no_event(const struct fast_sta
 		return false;
 	if (!more)
 		return true;
-	if (unlikely(reaches(&v))) {
+	if (unlikely(reaches(&v)) && !(knows_full(b, p) && keeps_full(b, t, p, f))) {
 		mark_thresholds(b, t, p, f);
 		return false; // an unknown value is no reason: the general path finds that out
 	}

@@ -141,7 +141,7 @@ func eventTasks() []task {
 		{name: "varied", title: "values that vary", spec: variant(vary), dut: watching(byPort), instructions: "varied"},
 		{name: "events", title: "every event on, with timestamps", spec: variant(func(s *traffic.Spec) { vary(s); s.Stamps = true }),
 			dut: every, instructions: "events"},
-		{name: "episode", title: "all through a queue in an episode", spec: variant(func(s *traffic.Spec) { s.Full = true }), dut: full, instructions: "episode"},
+		{name: "episode", title: "all through a queue in an episode", spec: variant(func(s *traffic.Spec) { s.Full = true }), dut: full, instructions: "episode-raise"},
 		{name: "busy", title: "one flow in ten by a busy interface", spec: variant(func(s *traffic.Spec) { vary(s); s.Busy = 10 }),
 			dut: watchingWith(func(t *dut.Task) { t.Events, t.Limits = withTx, eachTx }), instructions: "busy"},
 	}
