@@ -7,6 +7,7 @@ package flows
 // memory that is not touched, and takes none, before a flow needs it.
 type Cold struct {
 	Shares [MaxShares]Share // of queues in an episode that the flow passes; package engine/fast writes them, too
+	Again  Again            // of engine/fast alone
 	Marked uint64           // packets that came with the mark of a queue (ECN: CE)
 
 	Paths      [MaxPaths - 1]Path // Paths[:NumPaths-1]: those that are not current
@@ -40,6 +41,16 @@ type Share struct {
 	Bytes   uint64
 	Added   uint64 // by how much they were longer in the queue than is usual, nanoseconds
 	Taken   uint64 // packets that the record has
+}
+
+// Again is where package engine/fast has counted the flow's last packet: for the next one, which is most often as that was, it looks
+// nothing up.
+type Again struct {
+	Epoch             uint32 // event.FastView's then; it begins with 1
+	Hop, Place, Share uint8  // the one hop with a full queue; of its tally; of the flow's shares
+	_                 uint8
+	Path              uint64         // Flow.PathHash then
+	Queues            [MaxHops]uint8 // of all hops, in the order of the packet
 }
 
 // Spray tells whether the flow's packets are sprayed over several paths, by its changes from one to another: see package event.

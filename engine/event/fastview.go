@@ -34,6 +34,7 @@ type FastView struct {
 	full              uint64         // of C, for the packet at hand
 	tallies           unsafe.Pointer // episode.Tallies
 	Records           uint64         // 1: packets of flows that C adds to tallies keep their INT: the flight recorder may have room for them
+	epoch             uint64         // how often Queues has changed, from 1 on: flows.Again
 	crosses           uint64         // of C, for the packet at hand
 	Queues            HotSet         // large, so behind what each packet reads
 	Interfaces        HotSet
@@ -53,7 +54,7 @@ func newFastView(key uint64, links *flows.Small[Link]) *FastView {
 		panic(fmt.Sprintf("event: no memory for %d bytes: %v", unsafe.Sizeof(FastView{}), err)) // at start only
 	}
 	v := (*FastView)(unsafe.Pointer(&b[0])) // SAFETY: page aligned and large enough
-	v.key, v.links = key, links.Index()
+	v.key, v.links, v.epoch = key, links.Index(), 1
 	for i := range v.linkAt {
 		v.linkAt[i] = v.links.None
 	}
@@ -100,6 +101,7 @@ func (v *FastView) Units(node uint32) (latency, queue uint32) {
 
 // setModels makes m the models that C finds.
 func (v *FastView) setModels(m *CompiledModels) {
+	v.epoch++
 	v.others = m.models.of(math.MaxUint32).fast(math.MaxUint32)
 	if m.models.others == nil {
 		v.others = asIs.fast(math.MaxUint32)
@@ -122,6 +124,7 @@ const linkHints = 4096
 
 // add takes in what a policy asks for.
 func (v *FastView) add(l *FastPolicy) {
+	v.epoch++
 	if l.Fabric && (l.Factor == 0 || l.Tx != never) || l.Link || l.PTP || l.Unit > 1 {
 		v.more = 1
 	}

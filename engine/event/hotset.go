@@ -44,6 +44,9 @@ func (v *FastView) bitOfKey(key [2]uint64) uint32 {
 
 // MarkQueue adds to v.Queues.
 func (v *FastView) MarkQueue(bit uint32) {
+	if !v.Queues.Has(bit) {
+		v.epoch++
+	}
 	v.Queues.set(bit)
 	v.Hot |= HotQueues
 }
@@ -122,6 +125,7 @@ func (d *Detector) Sweep(now int64) {
 }
 
 func (v *FastView) endSweep() {
+	v.epoch++
 	v.Queues, v.Interfaces = v.sweepQueues, v.sweepInterfaces
 	v.sweepQueues, v.sweepInterfaces, v.sweeping, v.Hot = HotSet{}, HotSet{}, 0, 0
 	v.resting, v.sweepResting = v.sweepResting, false

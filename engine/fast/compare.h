@@ -6,7 +6,7 @@
 #ifndef INTSINK_FAST_COMPARE_H
 #define INTSINK_FAST_COMPARE_H
 
-#include "bytes.h"
+#include "tally.h"
 
 // limits hold, for one watch, the state that a flow must have, and how far each value of a hop
 // may be from the flow's, in the lanes of a hop.
@@ -24,12 +24,6 @@ struct limits {
 static inline uint32_t interfaces_of(const struct fast_template *t, const uint8_t *hop)
 {
 	return t->path & FAST_NODES_ALONE ? 0 : load32(hop + 4);
-}
-
-// latency_of is the latency of a hop as its node writes it; all ones where it is not told.
-static inline uint32_t latency_of(const struct fast_template *t, const uint8_t *hop)
-{
-	return t->latency ? be32(hop + t->latency) : UINT32_MAX;
 }
 
 // values are those of a packet's hops. latency is the sum of their latencies. reach is zero if no
@@ -209,14 +203,9 @@ static inline uint64_t in_filter(const uint64_t *filter, uint32_t bit)
 
 static inline void set_hot(struct fast_view *b, uint64_t *filter, uint32_t bit, uint64_t which)
 {
+	b->epoch += !in_filter(filter, bit);
 	filter[bit / 64] |= UINT64_C(1) << bit % 64;
 	b->hot |= which;
-}
-
-// queue_of is the number of a hop's queue; all ones where it is not told.
-static inline uint32_t queue_of(const struct fast_template *t, const uint8_t *hop)
-{
-	return t->queue ? hop[t->queue] : 0xff;
 }
 
 // limit_of is where usual.Limits has the queue of a hop.
@@ -313,18 +302,35 @@ static __attribute__((noinline)) bool mark_thresholds(struct fast_view *b, const
 	return any;
 }
 
-// marked_hops are the hops with a queue that may be in an episode and, above them, those whose latency is not below floor: bit i is
-// hop i, of flows.MaxHops at most.
-static __attribute__((noinline)) uint32_t marked_hops(const struct fast_view *b, const struct fast_template *t, const uint8_t *f, uint32_t floor)
+// floors are the least values of a hop with which it may be over a threshold of p, as nodes write them; unknown ones are above them.
+struct floors {
+	uint32_t latency, occupancy;
+};
+
+static inline struct floors floors_of(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p)
+{
+	const uint32_t never = UINT32_MAX;
+	if (b->models || b->others.latency != 1 || (p->factor && !t->latency))
+		return (struct floors){0, 0};
+	if (p->factor) // is_over asks for the occupancy of no hop with a latency that is known and lower
+		return (struct floors){p->latency, never};
+	return (struct floors){t->latency ? p->latency : never, b->others.queue != 1 || t->by_buffer ? 0 : t->queue ? p->raise : never};
+}
+
+// marked_hops are the hops with a queue that may be in an episode and, above them, those that are not below a floor: bit i is hop i, of
+// flows.MaxHops at most.
+static __attribute__((noinline)) uint32_t marked_hops(const struct fast_view *b, const struct fast_template *t, const uint8_t *f, struct floors floor)
 {
 	const uint8_t *first = f + t->stack;
-	const size_t step = t->hop_len, queue = t->queue, latency = t->latency;
+	const size_t step = t->hop_len, latency = t->latency, occupancy = t->queue, alone = t->path & FAST_NODES_ALONE;
+	const uint64_t key = b->key, mask = alone ? UINT32_MAX : UINT64_C(0xffff0000ffffffff), without = alone ? UINT64_C(0xffff) << 48 : 0;
+	const uint32_t unnumbered = occupancy ? 0 : 0xff;
 	uint32_t marked = 0, high = 0;
 	for (const uint8_t *hop = first + t->all_hops * step; hop > first;) {
 		hop -= step;
-		uint32_t at = hot_queue(hot_interface(b, t, hop), queue ? hop[queue] : 0xff);
-		marked = 2 * marked + (uint32_t)in_filter(b->queues, at);
-		high = 2 * high + (be32(hop + latency) >= floor);
+		const uint32_t word = be32(hop + occupancy), interface = (uint32_t)(((load64(hop) & mask) | without) * key >> (64 - FAST_HOT_SHIFT));
+		marked = 2 * marked + (uint32_t)in_filter(b->queues, hot_queue(interface, word >> 24 | unnumbered));
+		high = 2 * high + ((be32(hop + latency) >= floor.latency) | ((word & 0xffffff) >= floor.occupancy));
 	}
 	return marked | high << 16;
 }
@@ -347,8 +353,7 @@ static __attribute__((noinline)) uint32_t over_hops(struct fast_view *b, const s
 // full_hops tells which hops have a queue that may be in an episode, or is over a threshold; hot: there is one of the former.
 static inline uint32_t full_hops(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f, bool *hot)
 {
-	const uint32_t floor = p->factor && t->latency && !b->models && b->others.latency == 1 ? p->latency : 0; // as is_over has it
-	const uint32_t which = marked_hops(b, t, f, floor), marked = which & 0xffff, high = which >> 16 & ~marked;
+	const uint32_t which = marked_hops(b, t, f, floors_of(b, t, p)), marked = which & 0xffff, high = which >> 16 & ~marked;
 	*hot = marked;
 	return likely(!high) ? marked : marked | over_hops(b, t, p, f, high);
 }
@@ -386,6 +391,44 @@ static __attribute__((noinline)) bool below_usual(const struct fast_state *s, co
 	for (; hop < end; hop += step)
 		if (is_over(b, t, p, hop))
 			return false;
+	return true;
+}
+
+// goes_again passes packet j if it goes on with the one episode that its flow's last packet went on with, its other hops are in the same
+// queues as then and too low for a threshold, and there is nothing else to it. sum is that of its latencies. What holds for as long as
+// fast_again.epoch does is not asked again.
+static __attribute__((noinline)) bool goes_again(struct fast_state *s, size_t j, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f, uint64_t sum)
+{
+	const struct fast_view *b = (const struct fast_view *)s->view;
+	const struct fast_flow *w = s->flows[j];
+	const struct fast_cold *cold = w->cold;
+	const struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
+	struct crossed c = {.bytes = m->pkt_len - t->removed};
+	if ((w->bound & (FAST_HAS_COLD | FAST_UNSETTLED)) != FAST_HAS_COLD || cold->again.epoch != (uint32_t)b->epoch || cold->again.path != w->path_hash || !(t->tells & FAST_AGAIN) || b->records)
+		return false;
+	if (p->sample_left == 1 || w->packets == UINT32_MAX || w->bytes + c.bytes < c.bytes || sum > INT32_MAX || sum - w->end_ref + p->end > p->end_twice)
+		return false;
+	const size_t step = t->hop_len, occupancy = t->queue;
+	const uint8_t *first = f + t->stack, *full = first + cold->again.hop * step, *queue = cold->again.queues + t->all_hops;
+	const uint32_t place = cold->again.place, share = cold->again.share;
+	tell_values(t, full, &c);
+	if (t->latency ? sum - c.latency >= p->latency : p->factor) // else no other hop has a latency that reaches it
+		return false;
+	uint32_t most = 0; // of the other hops: an occupancy, or more than any where the queue is another
+	for (const uint8_t *hop = first + t->all_hops * step; occupancy && hop > first;) {
+		hop -= step;
+		const uint32_t x = be32(hop + occupancy) - ((uint32_t)*--queue << 24), other = hop == full ? x & ~UINT32_C(0xffffff) : x;
+		most = other > most ? other : most;
+	}
+	if (most >= (p->factor || p->raise > 0xffffff ? UINT32_C(1) << 24 : p->raise))
+		return false;
+	struct fast_tallies *a = (struct fast_tallies *)b->tallies;
+	struct fast_tally *q = &a->of[place];
+	in_register(q);
+	if (a->held >> place & 1 || cold->shares[share].record != q->id || !goes_on(q, &c, w->bound >> 16 & 0xff, s->now, 1))
+		return false;
+	c.ecn = ecn_of(t, f);
+	tally(s, a, q, place, share, &c, (uint32_t)j);
 	return true;
 }
 
@@ -514,7 +557,7 @@ static inline uint64_t stamped(const struct fast_state *s, const struct fast_tem
 }
 
 // no_event tells whether a packet gives no event; more is as for pass_packets.
-static inline __attribute__((always_inline)) bool no_event(const struct fast_state *s, const struct fast_template *t, const struct limits *l, const struct fast_flow *w, const uint8_t *f, const bool more)
+static inline __attribute__((always_inline)) bool no_event(struct fast_state *s, size_t j, const struct fast_template *t, const struct limits *l, const struct fast_flow *w, const uint8_t *f, const bool more)
 {
 	const struct fast_policy *p = l->policy;
 	struct values v;
@@ -522,6 +565,8 @@ static inline __attribute__((always_inline)) bool no_event(const struct fast_sta
 		return false;
 	if (unlikely(v.latency > p->most_together)) {
 		v.latency -= t->sum_from[1];
+		if (more && ((const struct fast_view *)s->view)->hot & FAST_HOT_QUEUES && goes_again(s, j, t, p, f, v.latency))
+			return true;
 		if (!below_usual(s, t, p, f, v.latency))
 			return false; // the general path takes differences that do not wrap
 	}
@@ -538,9 +583,13 @@ static inline __attribute__((always_inline)) bool no_event(const struct fast_sta
 		return false;
 	if (!more)
 		return true;
-	if (unlikely(reaches(&v)) && !(knows_full(b, p) && keeps_full(b, t, p, f))) {
-		mark_thresholds(b, t, p, f);
-		return false; // an unknown value is no reason: the general path finds that out
+	if (unlikely(reaches(&v))) {
+		if (b->hot & FAST_HOT_QUEUES && goes_again(s, j, t, p, f, v.latency))
+			return true;
+		if (!knows_full(b, p) || !keeps_full(b, t, p, f)) {
+			mark_thresholds(b, t, p, f);
+			return false; // an unknown value is no reason: the general path finds that out
+		}
 	}
 	if (unlikely(b->hot) && p->fabric && !no_episode(b, t, p, f))
 		return false;
@@ -549,7 +598,7 @@ static inline __attribute__((always_inline)) bool no_event(const struct fast_sta
 
 // no_event_of_ifa is no_event for a packet with IFA. Without more, its hops are compared where they stand, from the source
 // on: then TTLs must not rise, as laid_out has it, and lane 0 has what laid_out compares besides.
-static inline __attribute__((always_inline)) bool no_event_of_ifa(const struct fast_state *s, const struct fast_template *t, const struct limits *l, const struct fast_flow *w, const uint8_t *f, const bool more)
+static inline __attribute__((always_inline)) bool no_event_of_ifa(struct fast_state *s, size_t j, const struct fast_template *t, const struct limits *l, const struct fast_flow *w, const uint8_t *f, const bool more)
 {
 #ifdef FAST_AVX2
 	if (!more) {
@@ -582,7 +631,7 @@ static inline __attribute__((always_inline)) bool no_event_of_ifa(const struct f
 	}
 #endif
 	struct hops_of_ifa room;
-	return !translate(t, f, &room) && no_event(s, t, l, w, room.before, more);
+	return !translate(t, f, &room) && no_event(s, j, t, l, w, room.before, more);
 }
 
 #endif

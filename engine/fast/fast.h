@@ -231,8 +231,15 @@ struct fast_share {
 	uint32_t record, packets;
 	uint64_t bytes, added, taken;
 };
+struct fast_again {
+	uint32_t epoch; // fast_view.epoch, when the flow's last packet was tallied in one queue
+	uint8_t hop, place, share, pad;
+	uint64_t path;
+	uint8_t queues[FAST_MOST_HOPS]; // of all hops, in the order of the packet
+};
 struct fast_cold {
 	struct fast_share shares[FAST_SHARES];
+	struct fast_again again;
 	uint64_t marked;
 };
 
@@ -388,6 +395,7 @@ struct fast_view {
 	uint64_t full;    // of the packet at hand, what full_hops tells, where below_usual has asked it; else 0
 	uint64_t tallies; // struct fast_tallies
 	uint64_t records; // 1: packets that are tallied keep their INT: the flight recorder has room for them
+	uint64_t epoch;   // how often queues has changed, from 1 on
 	uint64_t crosses; // 1: by all that was compared it gives no event but for a queue that may be in an episode
 	uint64_t queues[1 << (FAST_HOT_SHIFT - 6)], interfaces[1 << (FAST_HOT_SHIFT - 6)];
 };
@@ -404,8 +412,9 @@ struct fast_link {
 };
 
 // fast_template.tells of full queues on the way: no_event compares all there is but links; hops and IP header have all that a
-// tally has; they have it once those of IFA are translated.
-enum { FAST_ALONE = 1, FAST_TELLS = 2, FAST_HOPS = 4 };
+// tally has; they have it once those of IFA are translated; goes_again may ask them: no queue has marked them, and
+// their occupancy is that of a queue.
+enum { FAST_ALONE = 1, FAST_TELLS = 2, FAST_HOPS = 4, FAST_AGAIN = 8 };
 
 // Why packets are not passed at once.
 enum { FAST_KEEP = 1, FAST_ASK = 2 };

@@ -80,7 +80,9 @@ func (m *draft) facts(p *Parsed) {
 			t.tells |= tellsCrossed
 		}
 	}
-	m.mark(outermost)
+	if m.mark(outermost); t.tells&tellsCrossed != 0 && t.marked|t.byBuffer == 0 {
+		t.tells |= tellsAgain
+	}
 	if t.dscp = i.DSCP; i.Marking != inthdr.ByDSCP {
 		t.dscpAt, t.dscpShift = l.L3, 2
 		if l.IPVersion == 6 {
@@ -109,11 +111,12 @@ func (m *draft) mark(outermost *packet.Layers) {
 	}
 }
 
-// Template.tells: FAST_ALONE, FAST_TELLS, FAST_HOPS.
+// Template.tells: FAST_ALONE, FAST_TELLS, FAST_HOPS, FAST_AGAIN.
 const (
 	comparedAlone = 1 << iota
 	tellsCrossed
 	tellsHops
+	tellsAgain
 )
 
 func isIP(etherType uint16) bool {

@@ -316,144 +316,6 @@ static inline void finish(struct fast_state *s, uint32_t j, struct fast_policy *
 	}
 }
 
-// ecn_of is the ECN field of a packet.
-static inline uint8_t ecn_of(const struct fast_template *t, const uint8_t *f)
-{
-	return be16(f + t->ecn_at) >> t->ecn_shift & 3;
-}
-
-// crossed is what a packet says of a queue on its way.
-struct crossed {
-	uint64_t key[2];
-	uint32_t latency, occupancy, bytes; // all ones: not told; of the packet without INT
-	uint8_t ecn;
-};
-
-// name_queue has c be of the queue that a hop tells, as event.Detector.readQueue reads it. It returns false, and does nothing, where the hop
-// does not tell which queue it is.
-static inline bool name_queue(const struct fast_template *t, const uint8_t *hop, struct crossed *c)
-{
-	const uint32_t node = be32(hop), egress = t->path & FAST_NODES_ALONE ? 0 : be16(hop + 6) ^ 0xffff;
-	if (node == UINT32_MAX || (!egress && !(t->path & FAST_NODES_ALONE)))
-		return false;
-	c->key[0] = (uint64_t)node << 32 | (egress ^ 0xffff);
-	c->key[1] = queue_of(t, hop);
-	return true;
-}
-
-// tell_values has c be what a hop says of its queue, where nodes have no units of their own.
-static inline void tell_values(const struct fast_template *t, const uint8_t *hop, struct crossed *c)
-{
-	const uint32_t unknown = 0xffffff, occupancy = t->queue ? be32(hop + t->queue) & unknown : unknown;
-	c->latency = latency_of(t, hop);
-	c->occupancy = occupancy == unknown ? UINT32_MAX : occupancy;
-}
-
-// tell_hop is both.
-static inline bool tell_hop(const struct fast_template *t, const uint8_t *hop, struct crossed *c)
-{
-	if (!name_queue(t, hop, c))
-		return false;
-	tell_values(t, hop, c);
-	return true;
-}
-
-// place_of is which tally is that of a queue; FAST_RECORDS: no record of it is open. Most places are empty (episode.places).
-static inline uint32_t place_of(const struct fast_tallies *a, const uint64_t *key)
-{
-	for (uint64_t at = (key[0] ^ key[1] << 16) * UINT64_C(0x9e3779b97f4a7c15) >> 55;; at++) {
-		const uint32_t n = a->places[at % FAST_RECORD_PLACES];
-		if (!n)
-			return FAST_RECORDS;
-		if (a->of[n - 1].queue[0] == key[0] && a->of[n - 1].queue[1] == key[1])
-			return n - 1;
-	}
-}
-
-// has is episode.Interval.Has.
-static inline bool has(const struct fast_interval *i, uint32_t x)
-{
-	return x - i->least <= i->span;
-}
-
-// goes_on is episode.Tally.Takes, for so many packets.
-static inline bool goes_on(const struct fast_tally *q, const struct crossed *c, uint8_t watch, int64_t now, uint32_t packets)
-{
-	return q->goes && q->watch == watch && now < q->until && q->left >= packets && has(&q->latencies, c->latency) && has(&q->occupancies, c->occupancy);
-}
-
-// add is episode.sums.add; it returns by how much the packet was longer in the queue than is usual.
-static inline uint64_t add(struct fast_sums *s, const struct crossed *c, uint32_t usual)
-{
-	const uint32_t unknown = UINT32_MAX;
-	const uint64_t added = c->latency > usual && c->latency != unknown ? c->latency - usual : 0;
-	s->ecn[c->ecn]++;
-	s->bytes += c->bytes;
-	s->added += added;
-	if (c->latency > s->latency && c->latency != unknown)
-		s->latency = c->latency;
-	if (c->occupancy != unknown) {
-		s->told++;
-		s->occupancies += c->occupancy;
-		if (c->occupancy > s->occupancy)
-			s->occupancy = c->occupancy;
-	}
-	return added;
-}
-
-// pick is episode.picker.pick.
-static inline uint32_t pick(struct fast_tally *q)
-{
-	const int64_t first = --q->first;
-	if (unlikely(first >= 0))
-		return 1;
-	const uint32_t weight = first >= -8192 ? 8 : 64;
-	q->dice = q->dice * 1664525 + 1013904223;
-	return (uint64_t)q->dice * weight < UINT64_C(1) << 32 ? weight : 0;
-}
-
-// draw has the record of a tally take packet j at once.
-static __attribute__((noinline)) void draw(struct fast_state *s, uint32_t latency, uint32_t bytes, uint32_t place, uint32_t j, uint32_t weight, uint32_t share)
-{
-	s->drawn[s->draws++] = (struct fast_drawn){
-		.latency = latency, .bytes = bytes, .place = (uint8_t)place, .packet = (uint8_t)j, .weight = (uint8_t)weight, .share = (uint8_t)share};
-}
-
-// kept adds a packet to the share that its flow has of a record, and tells which of the flow's shares the record has to take: episode.Tally.count.
-static inline uint32_t kept(const struct fast_tally *q, const struct fast_flow *w, uint32_t bytes, uint64_t added)
-{
-	if (!(w->bound & FAST_HAS_COLD))
-		return FAST_NO_SHARE;
-	struct fast_share *share = w->cold->shares;
-	uint32_t at = 0;
-	if (share->record != q->id) {
-		share++;
-		at = 1;
-		if (share->record != q->id)
-			return FAST_NO_SHARE;
-	}
-	share->packets++;
-	share->bytes += bytes;
-	share->added += added;
-	const uint64_t most_bytes = q->own.bytes >> 10, most_added = q->own.added >> 10; // episode.Unshared
-	return share->packets >= share->taken || share->bytes > most_bytes || share->added > most_added ? at : FAST_KEEPS_SHARE;
-}
-
-// tally adds packet j, of a flow, to the tally of a queue.
-static inline void tally(struct fast_state *s, struct fast_tallies *a, uint32_t place, const struct crossed *c, uint32_t j)
-{
-	struct fast_tally *q = &a->of[place];
-	const uint64_t added = add(&q->own, c, q->usual);
-	a->counted |= UINT64_C(1) << place;
-	q->left--;
-	q->last_latency = c->latency;
-	q->last_occupancy = c->occupancy;
-	s->records[j] = q->id;
-	const uint32_t weight = pick(q), share = kept(q, s->flows[j], c->bytes, added);
-	if (unlikely(weight || share != FAST_KEEPS_SHARE))
-		draw(s, c->latency, c->bytes, place, j, weight, share);
-}
-
 // hold leaves to Go the packets of flows that cross the same queues as packet j, which is Go's, and come behind it: in a queue the order of
 // packets counts. It does not where the packet goes on with an episode as others do, and none of the burst can be one that is reported.
 static __attribute__((noinline)) void hold(struct fast_state *s, uint32_t j)
@@ -519,15 +381,39 @@ static inline void defer(struct fast_state *s, uint32_t j)
 		hold(s, j);
 }
 
-// tally_one is tally_all for one queue, most packets' way to be tallied.
-static inline bool tally_one(struct fast_state *s, struct fast_tallies *a, const struct fast_template *t, const uint8_t *hop, uint8_t watch, uint32_t j, struct crossed *c)
+// remember has goes_again know the next packet of a flow, if it is as packet j, whose hop at alone has a full queue.
+static __attribute__((noinline)) void remember(struct fast_state *s, uint32_t j, const struct fast_template *t, const uint8_t *f, uint32_t at, uint32_t place, uint32_t share)
 {
+	const struct fast_view *b = (const struct fast_view *)s->view;
+	struct fast_flow *w = s->flows[j];
+	struct fast_again *g = &w->cold->again;
+	const uint8_t *hop = f + t->stack;
+	if (t->all_hops > FAST_MOST_HOPS || b->models || b->policies[w->bound >> 16 & 0xff].ptp)
+		return;
+	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len)
+		g->queues[i] = (uint8_t)queue_of(t, hop);
+	g->epoch = (uint32_t)b->epoch;
+	g->path = w->path_hash;
+	g->hop = (uint8_t)at;
+	g->place = (uint8_t)place;
+	g->share = (uint8_t)share;
+}
+
+// tally_one is tally_all for one queue, most packets' way to be tallied.
+static inline bool tally_one(struct fast_state *s, struct fast_tallies *a, const struct fast_template *t, const uint8_t *f, uint32_t at, uint8_t watch, uint32_t j, struct crossed *c)
+{
+	const uint8_t *hop = f + t->stack + at * t->hop_len;
 	if (!tell_hop(t, hop, c))
 		return false;
 	const uint32_t place = place_of(a, c->key);
 	if (place == FAST_RECORDS || a->held >> place & 1 || !goes_on(&a->of[place], c, watch, s->now, 1))
 		return false;
-	tally(s, a, place, c, j);
+	struct fast_tally *q = &a->of[place];
+	const uint32_t share = share_of(s->flows[j], q->id);
+	tally(s, a, q, place, share, c, j);
+	s->records[j] = q->id;
+	if (share != FAST_NO_SHARE)
+		remember(s, j, t, f, at, place, share);
 	return true;
 }
 
@@ -549,7 +435,10 @@ static __attribute__((noinline)) bool tally_all(struct fast_state *s, struct fas
 	k = 0;
 	for (uint32_t left = which; left; left &= left - 1) {
 		tell_values(t, f + t->stack + (uint32_t)__builtin_ctz(left) * t->hop_len, c);
-		tally(s, a, places[k++ % FAST_MOST_HOPS], c, j);
+		const uint32_t place = places[k++ % FAST_MOST_HOPS];
+		struct fast_tally *q = &a->of[place];
+		tally(s, a, q, place, share_of(s->flows[j], q->id), c, j);
+		s->records[j] = q->id;
 	}
 	return true;
 }
@@ -636,8 +525,7 @@ static __attribute__((noinline)) bool meets(struct fast_state *s, uint32_t j)
 		struct fast_tallies *a = (struct fast_tallies *)b->tallies;
 		const uint8_t watch = w->bound >> 16 & 0xff;
 		struct crossed c = {.bytes = bytes, .ecn = ecn_of(t, f)};
-		if (likely(which & (which - 1) ? tally_all(s, a, t, f, which, watch, j, &c) : tally_one(s, a, t, f + t->stack + (uint32_t)__builtin_ctz(which) * t->hop_len, watch, j, &c))) {
-			s->tallied |= UINT64_C(1) << j;
+		if (likely(which & (which - 1) ? tally_all(s, a, t, f, which, watch, j, &c) : tally_one(s, a, t, f, (uint32_t)__builtin_ctz(which), watch, j, &c))) {
 			if (s->strip && !b->records && !t->marked)
 				strip(m, f, t);
 			return true;
@@ -744,7 +632,7 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 		uint8_t *f = m->buf_addr + m->data_off;
 		if (more && unlikely(other | asks) && ((other && !is_expected(w, t, l.policy, f)) || (asks && (!t->facts || facts_of(s, t, f) != w->facts))))
 			goto general;
-		if (unlikely(!(ifa && t->ifa ? no_event_of_ifa(s, t, &l, w, f, more) : no_event(s, t, &l, w, f, more))))
+		if (unlikely(!(ifa && t->ifa ? no_event_of_ifa(s, j, t, &l, w, f, more) : no_event(s, j, t, &l, w, f, more))))
 			goto general;
 		if (unlikely(!count(w, m->pkt_len - t->removed)))
 			goto defer;
