@@ -30,10 +30,11 @@ type Detector struct {
 	fabric   Fabric
 	view     *FastView
 
-	sampling    bool       // the packet at hand is a sample
-	ends        episodeEnd // of the policies: lowest values, longest CongestionTimeout
-	longestHold int64      // longest TxHold
-	marksBusy   bool       // some watch looks at each packet of a busy interface
+	sampling     bool       // the packet at hand is a sample
+	ends         episodeEnd // of the policies: lowest values, longest CongestionTimeout
+	longestHold  int64      // longest TxHold
+	highestClear uint32     // the highest threshold of all policies that ends that an interface is busy
+	marksBusy    bool       // some watch looks at each packet of a busy interface
 
 	shared    *Shared
 	ownShared bool
@@ -104,10 +105,11 @@ func newDetector(policies []Policy, seed uint64, c capacities) *Detector {
 // reported for it.
 func (d *Detector) Adopt(policies []Policy, models *CompiledModels) {
 	d.tallies.Stop()
+	d.stopAllBusy()
 	d.models = &models.models
 	d.view.setModels(models)
 	d.policies = slices.Clone(policies)
-	d.ends, d.longestHold, d.marksBusy = endsOf(policies), 0, false
+	d.ends, d.longestHold, d.highestClear, d.marksBusy = endsOf(policies), 0, 0, false
 	d.shared.usual.SetFloor(floorOf(policies))
 	d.view.policies, d.view.more, d.view.linkAbsolute = len(policies), 0, never
 	for i := range d.policies {
@@ -117,7 +119,9 @@ func (d *Detector) Adopt(policies []Policy, models *CompiledModels) {
 		d.view.Policies[i] = l
 		d.view.add(&d.view.Policies[i])
 		d.marksBusy = d.marksBusy || d.policies[i].fabric.tx != never
-		d.longestHold = max(d.longestHold, d.policies[i].Thresholds.TxHold)
+		if d.longestHold = max(d.longestHold, d.policies[i].Thresholds.TxHold); d.policies[i].fabric.tx != never {
+			d.highestClear = max(d.highestClear, d.policies[i].Thresholds.TxClear)
+		}
 	}
 	d.fabric.Links.Walk(0, MaxLinks, func(_ [2]uint64, _ uint32, k *Link) { k.settle(d.view.linkAbsolute) })
 }

@@ -15,7 +15,7 @@
 //	latency.go, linklatency.go       deadbands, hop_latency and end_to_end; link_latency
 //	nodemodel.go                     units of a node's values; its timestamps
 //	learnusual.go                    what a sampled packet teaches (package usual); thresholds made of what is usual
-//	congestion.go, txutilization.go  episodes of queues and of interfaces; queueepisode.go: when one is over
+//	congestion.go, txutilization.go  episodes of queues and of interfaces; queueepisode.go: when one is over; busyrun.go: packets of a busy interface that C passes
 //	met.go, run.go                   packets of an open episode that C has passed
 //	fabric.go, hotset.go, shared.go  queues, interfaces, links: tables, filter, state of all workers
 //	loss.go                          sequence numbers: loss, reordering, duplicates

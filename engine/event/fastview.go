@@ -36,7 +36,9 @@ type FastView struct {
 	Records           uint64         // 1: packets of flows that C adds to tallies keep their INT: the flight recorder may have room for them
 	epoch             uint64         // how often Queues has changed, from 1 on: flows.Again
 	crosses           uint64         // of C, for the packet at hand
-	Queues            HotSet         // large, so behind what each packet reads
+	busied            uint64         // places of busy whose last and seen C has set, a bit each
+	busy              [BusyRuns]busyRun
+	Queues            HotSet // large, so behind what each packet reads
 	Interfaces        HotSet
 	policies          int
 	linkAbsolute      uint32 // the least of all policies

@@ -94,6 +94,7 @@ const sweepSlots = 512
 // every millisecond or so.
 func (d *Detector) Sweep(now int64) {
 	d.EndTallies(now)
+	d.EndBusy()
 	if now >= d.expireAt {
 		d.expireAt = now + expireEvery
 		d.shared.episodes.Expire(now, d.ends.timeout)

@@ -187,6 +187,7 @@ func (d *Detector) takeOver(now int64) {
 				t.Goes = false
 			}
 		case sharedInterfaces:
+			d.view.busy[d.view.busyPlace(c.key)].goes = false
 			e, _ := s.interfaces.Get(now, c.key)
 			i, _ := d.fabric.Interfaces.Get(now, c.key)
 			if i.take(&e.Interface); i.Seen < e.Seen {

@@ -20,7 +20,11 @@ const InterfaceMemory = 600e9
 // after a time at or below the clearing threshold.
 func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh bool, t *Thresholds) Set {
 	key := n.egressKey()
-	i, _ := d.fabric.Interfaces.Get(now, key)
+	d.stopBusy(key)
+	i, made := d.fabric.Interfaces.Get(now, key)
+	if made { // another one may have gone for it
+		d.stopAllBusy()
+	}
 	i.see(n)
 	i.Seen = now
 	if n.TxUtilization < t.TxRaise && !i.Busy && i.Window == 0 {
@@ -37,9 +41,11 @@ func (d *Detector) txUtilization(now int64, f *flows.Flow, n *hopValues, fresh b
 	}
 	s.noteBusy(key, &e.Interface)
 	i.take(&e.Interface)
+	highest := min(i.Highest, e.Highest)
 	s.mu.Unlock()
 	if i.Busy && d.marksBusy {
 		d.markInterface(key)
+		d.beginBusy(now, key, i, highest)
 	}
 	return set
 }

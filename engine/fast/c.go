@@ -123,5 +123,6 @@ var (
 	_ = [1]int{}[episode.MaxOpen-C.FAST_RECORDS]
 	_ = [1]int{}[flows.MaxShares-C.FAST_SHARES]
 	_ = [1]int{}[flows.MaxHops-C.FAST_MOST_HOPS]
+	_ = [1]int{}[event.BusyRuns-C.FAST_BUSY]
 	_ = [1]int{}[event.MaxPolicies-C.FAST_POLICIES]
 )

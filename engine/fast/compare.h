@@ -444,9 +444,57 @@ static __attribute__((noinline)) bool no_full_queue(struct fast_view *b, const s
 	return !any;
 }
 
+// stays_busy tells whether the packet leaves, of the interfaces that may be busy, through such alone that stay so with it.
+static __attribute__((noinline)) bool stays_busy(const struct fast_state *s, struct fast_view *b, const struct fast_template *t, const uint8_t *f)
+{
+	const uint8_t *hop = f + t->stack, *end = hop + t->all_hops * t->hop_len;
+	const uint32_t step = t->hop_len;
+	for (; hop < end; hop += step) {
+		const uint32_t at = hot_interface(b, t, hop), tx = be32(hop + t->tx);
+		struct fast_busy *e = &b->busy[at % FAST_BUSY];
+		if (!in_filter(b->interfaces, at) || tx == UINT32_MAX)
+			continue;
+		const uint32_t x = utilization(tx, model_of(b, be32(hop)));
+		if (!e->goes || e->interface_key != egress_of(t, hop) || s->now >= e->until || x - e->least > e->span)
+			return false;
+		e->last = x;
+		e->seen = s->now;
+		b->busied |= UINT64_C(1) << at % FAST_BUSY;
+	}
+	return true;
+}
+
+// stop_busy leaves to Go the packets of busy interfaces that come behind one of theirs which is Go's; without a template that may be any.
+static __attribute__((noinline)) void stop_busy(struct fast_view *b, const struct fast_template *t, const uint8_t *f)
+{
+	if (t == NULL) {
+		for (uint32_t i = 0; i < FAST_BUSY; i++)
+			b->busy[i].goes = 0;
+		return;
+	}
+	const uint8_t *hop = f + t->stack, *end = hop + t->all_hops * t->hop_len;
+	for (const uint32_t step = t->hop_len; t->tx && hop < end; hop += step)
+		b->busy[hot_interface(b, t, hop) % FAST_BUSY].goes = 0;
+}
+
+// reaches_busy tells whether a packet reaches no threshold but those of interfaces that may be busy.
+static __attribute__((noinline)) bool reaches_busy(const struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+{
+	const uint8_t *hop = f + t->stack, *end = hop + t->all_hops * t->hop_len;
+	const uint32_t step = t->hop_len;
+	for (; hop < end; hop += step) {
+		const uint32_t tx = be32(hop + t->tx);
+		if (tx != UINT32_MAX && utilization(tx, model_of(b, be32(hop))) >= p->tx && !in_filter(b->interfaces, hot_interface(b, t, hop)))
+			return false;
+		if (is_over(b, t, p, hop))
+			return false;
+	}
+	return true;
+}
+
 // no_episode tells whether none of a packet's queues and interfaces is in an episode that the packet
 // can count for: event.FastView.Filters tells which filters are looked at.
-static __attribute__((noinline)) bool no_episode(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
+static __attribute__((noinline)) bool no_episode(const struct fast_state *s, struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f)
 {
 	const uint32_t never = UINT32_MAX;
 	if (b->hot & FAST_HOT_INTERFACES && p->tx != never && t->tx) {
@@ -455,7 +503,7 @@ static __attribute__((noinline)) bool no_episode(struct fast_view *b, const stru
 		uint64_t any = 0;
 		for (; hop < end; hop += step)
 			any |= in_filter(b->interfaces, hot_interface(b, t, hop));
-		if (any)
+		if (any && !stays_busy(s, b, t, f))
 			return false;
 	}
 	if (!(b->hot & FAST_HOT_QUEUES) || (p->latency == never && (p->raise == never || !t->queue)))
@@ -586,12 +634,12 @@ static inline __attribute__((always_inline)) bool no_event(struct fast_state *s,
 	if (unlikely(reaches(&v))) {
 		if (b->hot & FAST_HOT_QUEUES && goes_again(s, j, t, p, f, v.latency))
 			return true;
-		if (!knows_full(b, p) || !keeps_full(b, t, p, f)) {
+		if (!(knows_full(b, p) && keeps_full(b, t, p, f)) && !(b->hot & FAST_HOT_INTERFACES && p->tx != UINT32_MAX && t->tx && reaches_busy(b, t, p, f))) {
 			mark_thresholds(b, t, p, f);
 			return false; // an unknown value is no reason: the general path finds that out
 		}
 	}
-	if (unlikely(b->hot) && p->fabric && !no_episode(b, t, p, f))
+	if (unlikely(b->hot) && p->fabric && !no_episode(s, b, t, p, f))
 		return false;
 	return !p->link || (likely(!t->narrow) && (likely(links_known(b, t, f, s->tick)) || !t->links || find_links(s, b, t, p, f)));
 }

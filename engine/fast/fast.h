@@ -25,6 +25,7 @@ enum {
 	FAST_LINK_HINTS = 4096,
 	FAST_RECORDS = 64,        // episode.MaxOpen
 	FAST_RECORD_PLACES = 512, // of a hash of queues
+	FAST_BUSY = 64,       // event.BusyRuns
 	FAST_SHARES = 2,          // flows.MaxShares
 	FAST_LIMIT_SHIFT = 16, // usual.LimitShift
 	FAST_FULLER = 2,       // usual.Fuller
@@ -380,6 +381,14 @@ struct fast_drawn {
 // fast_drawn.share: the place of the flow's share that its record takes, or that the flow has none of it, or keeps what it has.
 enum { FAST_NO_SHARE = FAST_SHARES, FAST_KEEPS_SHARE };
 
+// event.busyRun: an interface that stays busy until a time, for packets with a load in an interval.
+struct fast_busy {
+	uint64_t interface_key;
+	int64_t until, seen;
+	uint32_t least, span, last;
+	uint8_t goes, pad[3];
+};
+
 // event.FastView: the policies, and which queues and interfaces may be in an episode.
 struct fast_view {
 	uint64_t key;  // of the filters' hash, odd
@@ -397,6 +406,8 @@ struct fast_view {
 	uint64_t records; // 1: packets that are tallied keep their INT: the flight recorder has room for them
 	uint64_t epoch;   // how often queues has changed, from 1 on
 	uint64_t crosses; // 1: by all that was compared it gives no event but for a queue that may be in an episode
+	uint64_t busied;  // bits of busy: last and seen are new
+	struct fast_busy busy[FAST_BUSY];
 	uint64_t queues[1 << (FAST_HOT_SHIFT - 6)], interfaces[1 << (FAST_HOT_SHIFT - 6)];
 };
 

@@ -217,7 +217,7 @@ static __attribute__((noinline)) int general(struct fast_state *s, uint32_t j)
 		if (!same_path(w, t, f) || !latencies_pass(s, w, t, p, f, &v))
 			return GENERAL_DEFER;
 		const bool may_reach = !p->factor || !v.summed || v.sum >= p->latency || p->tx != UINT32_MAX;
-		if ((met = p->fabric && b->hot && !no_episode(b, t, p, f)))
+		if ((met = p->fabric && b->hot && !no_episode(s, b, t, p, f)))
 			b->crosses = 0; // it is for packets that no_event has compared
 		if (met && (p->tx != UINT32_MAX || p->sample_left == 1)) // event.Detector.Meet knows of queues alone
 			return GENERAL_DEFER;
@@ -354,6 +354,8 @@ static __attribute__((noinline)) void mark_deferred(struct fast_state *s, uint32
 	struct hops_of_ifa room;
 	uint32_t watch = 0, end = s->policies < MOST_TRIED ? s->policies : MOST_TRIED;
 	in_register(t);
+	if (b->hot & FAST_HOT_INTERFACES)
+		stop_busy(b, s->template[j] == FAST_NONE || !t->sound ? NULL : t, f);
 	if (s->template[j] == FAST_NONE || !t->sound || !t->all_hops)
 		return;
 	if ((bound & 0xffff) == s->generation) {

@@ -65,6 +65,7 @@ func (s *Stage) Begin(b *burst.Burst, suspended bool) {
 func (s *Stage) Do(b *burst.Burst) {
 	others, taken, marked := 0, uint64(0), uint64(0)
 	f := b.Fast
+	s.detector.EndBusy()
 	if n := f.Len(); n > 0 {
 		s.sample = int(s.detector.Samples.From()-1) % n
 	}
