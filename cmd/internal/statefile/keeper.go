@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	keepPatience = 200 * time.Millisecond // of who changes something, for the disk
+	keepPatience = time.Second            // of who changes something, for the disk
 	stopPatience = time.Second            // of the stop
 	restPatience = 250 * time.Millisecond // of the stop, once it has waited in vain for another file
 	tryAgain     = 10 * time.Second       // after a write that failed
