@@ -93,7 +93,9 @@ func (w *Worker) addAsides(c *WorkerConfig) {
 		taps = taps && w.links[i].Host == nil
 	}
 	w.Captures = capture.NewAside(w.detector)
-	drops := mitigate.NewAside(int(c.QueueID), w.table, ofEach(w, func(l *LinkCounters) *mitigate.LinkCounters { return &l.Mitigation }))
+	marks := aside.NewMarks(w.table)
+	w.stages.marks = marks
+	drops := mitigate.NewAside(int(c.QueueID), w.table, marks, ofEach(w, func(l *LinkCounters) *mitigate.LinkCounters { return &l.Mitigation }))
 	w.Questions = inspect.NewAside(w.table, w.detector, c.Seed)
 	w.Verification = verify.New(ofEach(w, func(l *LinkCounters) *verify.Counters { return &l.Verify }), taps)
 	sample := checksum.New(ofEach(w, func(l *LinkCounters) *checksum.Counters { return &l.Checksum }), taps)
@@ -119,7 +121,7 @@ func (w *Worker) addStages(c *WorkerConfig) {
 	s.match = match.New(w.detector, c.Seed)
 	s.parse = parse.New(w.table, ofEach(w, func(l *LinkCounters) *parse.Counters { return &l.Parse }))
 	s.detect = detect.New(w.detector, w.Questions.Paths, c.Seed)
-	s.lookup = lookup.New(w.table, s.dropper.Mark)
+	s.lookup = lookup.New(w.table, s.marks.Fresh)
 	s.report = report.New(report.Config{
 		Reporter: w.reporter, Detector: w.detector, Table: w.table, Paths: w.Questions.Paths, Feed: &w.Questions.Feed, Recorder: w.Recorder,
 		Clock: func() int64 { return w.clock() }, Seed: c.Seed, Links: len(w.links),

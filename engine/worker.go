@@ -66,6 +66,7 @@ type stages struct {
 	recorder *recorder.Recorder
 	detector *event.Detector
 	dropper  *aside.Dropper
+	marks    *aside.Marks
 }
 
 // toHost takes a burst that l has received from the INT domain through all stages but transmit.

@@ -51,7 +51,7 @@ const (
 	never   // never set
 	closing // FIN or RST seen
 	held    // an earlier packet of the burst is not settled yet
-	suspect // a rule of mitigation may select its packets
+	suspect // a rule of mitigation may select its packets, or a capture
 )
 
 // Hop is the reference of one node on the flow's way. Ids are as a little endian load
@@ -101,14 +101,17 @@ func (f *Flow) Release() { f.flags &^= held }
 // Held reports whether Hold was called, and Release was not.
 func (f *Flow) Held() bool { return f.flags&held != 0 }
 
-// SetSuspect says whether a rule of mitigation may select packets of the flow: then they keep their INT
-// until the rules were asked.
+// SetSuspect says whether a rule of mitigation or a capture may select packets of the flow: then they keep their INT
+// until it was asked.
 func (f *Flow) SetSuspect(is bool) {
 	f.flags &^= suspect
 	if is {
 		f.flags |= suspect
 	}
 }
+
+// Suspect reports whether it may.
+func (f *Flow) Suspect() bool { return f.flags&suspect != 0 }
 
 // Count adds one packet of n bytes to the flow's totals.
 func (f *Flow) Count(n uint16) {

@@ -133,6 +133,14 @@ func (t *Table) WalkPart(at, budget, most int, f func(*Flow) int) (next, left in
 	return at, budget
 }
 
+// Place returns where f, a flow of t, stands among the flows of t: from 0 on, below Places.
+func (t *Table) Place(f *Flow) int {
+	return int((uintptr(unsafe.Pointer(f)) - uintptr(unsafe.Pointer(&t.flows[0]))) / unsafe.Sizeof(Flow{}))
+}
+
+// Places is how many flows t has room for.
+func (t *Table) Places() int { return len(t.flows) }
+
 // Find returns the flow of k, or nil. Unlike LookupBurst it does not mark the flow as seen.
 func (t *Table) Find(k *Key) *Flow {
 	index := t.Index()

@@ -13,6 +13,5 @@ type Dropper struct {
 	On     bool               // there are rules: Select is to be called for each burst
 	Select func(*burst.Burst) // notes what is to be dropped (Burst.Doomed); where there is anything, it sets Burst.Aside, and Drop is to be called
 	Drop   func(*burst.Burst) // drops that, once its events are reported
-	Mark   func(*burst.Burst) // marks the flows that were made for the burst and whose packets some rule may select
 	Adopt  func(devices watch.Devices, watched, innerKeys bool)
 }

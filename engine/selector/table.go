@@ -176,17 +176,23 @@ func (t *Table) byKey(x *fits, k *flows.Key) {
 	}
 }
 
+// AsksKeyAlone tells whether the rules ask for nothing but what is in the key of a flow.
+func (t *Table) AsksKeyAlone() bool { return !t.mac.Cuts() && !t.asksDevice }
+
 // MaySelect tells whether some rule may select packets with this key: by what else they are, it may
 // select some of them or none.
-func (t *Table) MaySelect(k *flows.Key) bool {
+func (t *Table) MaySelect(k *flows.Key) bool { return t.FirstByKey(k) != None }
+
+// FirstByKey is the place of the first rule that may select packets with this key, be it one that has ended; None: no rule may.
+func (t *Table) FirstByKey(k *flows.Key) int {
 	var x fits
 	t.byKey(&x, k)
 	for i := range t.words {
-		if x.word(i) != 0 {
-			return true
+		if word := x.word(i); word != 0 {
+			return 64*i + bits.TrailingZeros64(word)
 		}
 	}
-	return false
+	return None
 }
 
 // SourceMAC returns the source MAC address of an Ethernet frame, or zero if f is too short.

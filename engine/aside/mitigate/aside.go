@@ -4,7 +4,6 @@ package mitigate
 
 import (
 	"math"
-	"math/bits"
 	"sync/atomic"
 
 	"intsink/dpdk/mbuf"
@@ -40,43 +39,31 @@ var Metrics = []metric.Of[LinkCounters]{
 	}},
 }
 
-func (c *LinkCounters) count(a Action, dropped bool, bytes int) {
-	if dropped {
-		c.Dropped[a]++
-		c.DroppedBytes[a] += uint64(bytes)
-		return
-	}
-	c.Passed[a]++
-	c.PassedBytes[a] += uint64(bytes)
-}
-
-// Aside drops packets of one worker by rules, while there are any. It marks the flows whose packets some rule may select.
+// Aside drops packets of one worker by rules, while there are any. It has the flows marked whose packets some rule may select.
 // Packets of the other flows lose their INT in package fast, and no rule is asked about them. Every burst is due until all
 // flows are marked, where flows are told apart by inner keys, which rules do not ask about, and where packets have no flows.
 type Aside struct {
 	aside.Dropper
 	selector.Reader
 	number   int // of the worker
-	flows    *flows.Table
-	counters []*LinkCounters      // by link
-	table    *Table               // in force; nil: there are no rules
-	byFlow   bool                 // packets have flows with keys that rules ask about
-	marked   bool                 // all flows are
-	at       int                  // place of the flow that is marked next
+	asker    *aside.Asker
+	counters []*LinkCounters // by link
+	table    *Table          // in force; nil: there are no rules
+	byFlow   bool            // packets have flows with keys that rules ask about
+	places   *flows.Table
+	first    []int16              // by the place of a flow that is marked: the first rule that its key fits, be it one that has ended, or selector.None
 	selected [mbuf.MaxBurst]*Rule // that want packets of the burst dropped
 	any      bool                 // of selected is not nil
+	batch    batch
 
 	asked   atomic.Pointer[Table] // by another goroutine
 	inForce atomic.Pointer[Table] // of what was asked for
 }
 
-// marksAtOnce is how many flows are marked in a tick: 40 us of a millisecond.
-const marksAtOnce = 256
-
-// NewAside makes the aside of the worker of this number, whose flows table has.
-func NewAside(number int, table *flows.Table, counters []*LinkCounters) *Aside {
-	a := &Aside{number: number, flows: table, counters: counters, marked: true}
-	a.Dropper = aside.Dropper{Select: a.selectOf, Drop: a.drop, Mark: a.markNew, Adopt: a.adopt}
+// NewAside makes the aside of the worker of this number, whose flows table has, and marks marks.
+func NewAside(number int, table *flows.Table, marks *aside.Marks, counters []*LinkCounters) *Aside {
+	a := &Aside{number: number, asker: marks.Asker(), places: table, first: make([]int16, table.Places()), counters: counters}
+	a.Dropper = aside.Dropper{Select: a.selectOf, Drop: a.drop, Adopt: a.adopt}
 	return a
 }
 
@@ -98,80 +85,122 @@ func (a *Aside) Mitigates(t *Table) bool { return a.inForce.Load() == t }
 // Tick takes over the rules that were handed over, and marks some flows by them.
 func (a *Aside) Tick(int64) {
 	if t := a.asked.Load(); t != a.table {
-		a.table, a.On, a.at, a.marked = t, t != nil, 0, false
+		if a.table, a.On = t, t != nil; a.On {
+			a.asker.Ask(a.maySelect)
+		} else {
+			a.asker.Ask(nil)
+		}
 		a.inForce.Store(t)
 	}
-	if !a.marked {
-		a.at, _ = a.flows.Walk(a.at, 2*marksAtOnce, func(f *flows.Flow) int { a.mark(f); return 1 })
-		a.marked = a.at == 0
-	}
+	a.asker.Tick()
 }
 
-func (a *Aside) mark(f *flows.Flow) { f.SetSuspect(a.table != nil && a.table.MaySelect(&f.Key)) }
-
-// markNew marks the flows that were made for the burst.
-func (a *Aside) markNew(b *burst.Burst) {
-	for left := b.Fresh; left != 0; left &= left - 1 {
-		a.mark(b.Fast.Flows[bits.TrailingZeros64(left)])
-	}
+// maySelect finds the first rule that the key of f fits, and tells whether there is one.
+func (a *Aside) maySelect(f *flows.Flow) bool {
+	at := a.table.FirstByKey(&f.Key)
+	a.first[a.places.Place(f)] = int16(at)
+	return at != selector.None
 }
 
 // Next implements aside.Aside.
 func (a *Aside) Next() (packets, at int64) {
-	if a.table != nil && !(a.marked && a.byFlow) {
+	if a.table != nil && !a.knowsFlows() {
 		return 0, 0
 	}
 	return aside.Never, aside.Never
 }
 
+// knowsFlows tells whether packets of flows that are not marked may go.
+func (a *Aside) knowsFlows() bool { return a.byFlow && a.asker.Marked() }
+
 // Due tells whether packets must keep their INT, whatever their flows: any of them may be selected.
 func (a *Aside) Due(b *burst.Burst, _ int64) bool {
-	return a.table != nil && !(a.marked && a.byFlow) && b.Link.Droppable
+	return a.table != nil && !a.knowsFlows() && b.Link.Droppable
 }
 
 // selectOf asks the rules about each packet of the burst, but for those of flows that no rule can select. It counts the packets
 // that a rule selects, and notes those to be dropped (Burst.Doomed); where there are any, it sets Burst.Aside, and drop is to
 // be called.
 func (a *Aside) selectOf(b *burst.Burst) {
-	left := a.left(b)
+	left, byFlow := a.left(b)
 	if !b.Link.Droppable || left == 0 && b.Fast.Len() == b.N {
 		return
 	}
 	a.selected = [mbuf.MaxBurst]*Rule{}
-	for i, j := 0, 0; i < b.N; i++ {
-		m := b.Vec[i]
-		at := selector.None
+	j := 0
+	for i := range b.N {
 		if j == b.Fast.Len() || int(b.Fast.At[j]) != i { // no INT
-			at = a.OfFrame(a.table.Table, burst.Headers(m), m.PktLen(), nil, b.Now)
-		} else {
-			if left>>j&1 != 0 {
-				at = a.OfINT(a.table.Table, m, b, j)
-			}
-			j++
-		}
-		if at == selector.None {
+			m := b.Vec[i]
+			a.apply(b, i, a.OfFrame(a.table.Table, burst.Headers(m), m.PktLen(), nil, b.Now))
 			continue
 		}
-		r, n := a.table.At(at), m.PktLen()
-		if r.Apply(a.number, b.Now, n) {
-			a.selected[i], a.any, b.Aside = r, true, true
-			b.Doomed |= 1 << i
-			continue
+		if left>>j&1 != 0 {
+			a.apply(b, i, a.ofINT(b, j, byFlow))
 		}
-		a.counters[b.Link.Index].count(r.Action, false, n)
+		j++
+	}
+	a.flush(b)
+}
+
+// apply counts packet i of the burst, which the rule of place at selects, and notes it where it is to be dropped.
+func (a *Aside) apply(b *burst.Burst, i, at int) {
+	if at == selector.None {
+		return
+	}
+	r, n := a.table.At(at), b.Vec[i].PktLen()
+	if a.batch.rule != r {
+		a.flush(b)
+		a.batch.rule = r
+	}
+	a.batch.packets++
+	a.batch.bytes += uint64(n)
+	if r.Wants(b.Now, n) {
+		a.selected[i], a.any, b.Aside = r, true, true
+		b.Doomed |= 1 << i
+		return
+	}
+	a.batch.passed++
+	a.batch.passedBytes += uint64(n)
+}
+
+// batch is what a run of packets that one rule selects comes to: it is counted at once.
+type batch struct {
+	rule                                *Rule // nil: none is at hand
+	packets, bytes, passed, passedBytes uint64
+}
+
+// flush counts the batch at hand, which is of burst b.
+func (a *Aside) flush(b *burst.Burst) {
+	if x := &a.batch; x.rule != nil {
+		x.rule.Count(a.number, x.packets, x.bytes)
+		c := a.counters[b.Link.Index]
+		c.Passed[x.rule.Action] += x.passed
+		c.PassedBytes[x.rule.Action] += x.passedBytes
+		*x = batch{}
 	}
 }
 
-// left are the INT packets of the burst that some rule may select, by their numbers.
-func (a *Aside) left(b *burst.Burst) (left uint64) {
-	if !a.marked || !a.byFlow || b.Fast.Unknown|b.Fast.Missing != 0 {
-		return math.MaxUint64
+// ofINT is the place of the rule that selects INT packet j. byFlow: first tells it, for packets that have a flow.
+func (a *Aside) ofINT(b *burst.Burst, j int, byFlow bool) int {
+	if f := b.Fast.Flows[j]; byFlow && f != nil {
+		at := int(a.first[a.places.Place(f)])
+		if at == selector.None || b.Now < a.table.At(at).Expires() {
+			return at
+		}
+	} // else one behind it may select the packet
+	return a.OfINT(a.table.Table, b.Vec[b.Fast.At[j]], b, j)
+}
+
+// left are the INT packets of the burst that some rule may select, by their numbers. byFlow: their flows are known, and tell which.
+func (a *Aside) left(b *burst.Burst) (left uint64, byFlow bool) {
+	if !a.knowsFlows() || b.Fast.Unknown|b.Fast.Missing != 0 {
+		return math.MaxUint64, false
 	}
 	left = b.Fast.Kept
 	for _, j := range b.Fast.Deferred() {
 		left |= 1 << j
 	}
-	return left
+	return left, a.table.AsksKeyAlone()
 }
 
 // drop drops the packets that rules want dropped, and are still there: a report shows
@@ -190,7 +219,9 @@ func (a *Aside) drop(b *burst.Burst) {
 		b.DropPacket(i, burst.DropRule)
 		b.Leave(burst.Left{I: uint8(i), Frame: b.Vec[i], Flow: flowOf[i], Event: burst.NoEvent, Dropped: true, Why: burst.DropRule})
 		r.Dropped(a.number, n)
-		a.counters[b.Link.Index].count(r.Action, true, n)
+		c := a.counters[b.Link.Index]
+		c.Dropped[r.Action]++
+		c.DroppedBytes[r.Action] += uint64(n)
 	}
 	b.LoseDropped()
 	a.any = false

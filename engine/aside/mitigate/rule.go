@@ -101,12 +101,15 @@ func (r *Rule) Counters() (sum Counters) {
 	return sum
 }
 
-// Apply counts a packet of so many bytes that r selects, for a worker, and tells whether
-// it is to be dropped.
-func (r *Rule) Apply(worker int, now int64, bytes int) (drop bool) {
+// Count counts packets that r selects, for a worker.
+func (r *Rule) Count(worker int, packets, bytes uint64) {
 	c := &r.counters[worker%len(r.counters)]
-	add(&c.packets, 1)
-	add(&c.bytes, uint64(bytes))
+	add(&c.packets, packets)
+	add(&c.bytes, bytes)
+}
+
+// Wants tells whether a packet of so many bytes that r selects is to be dropped.
+func (r *Rule) Wants(now int64, bytes int) (drop bool) {
 	switch r.Action {
 	case Drop:
 		return true
@@ -116,7 +119,7 @@ func (r *Rule) Apply(worker int, now int64, bytes int) (drop bool) {
 	return false
 }
 
-// Dropped counts a packet that Apply wanted dropped, and was.
+// Dropped counts a packet that r wanted dropped, and was.
 func (r *Rule) Dropped(worker, bytes int) {
 	c := &r.counters[worker%len(r.counters)]
 	add(&c.droppedPackets, 1)

@@ -18,7 +18,8 @@ func TestPoliceIsShared(t *testing.T) {
 	for w := range workers {
 		all.Go(func() {
 			for range 25_000 {
-				if !r.Apply(w, now.Add(10_000), packet) {
+				r.Count(w, 1, packet)
+				if !r.Wants(now.Add(10_000), packet) {
 					passed.Add(1)
 				}
 			}

@@ -101,8 +101,11 @@ func (s *Stage) Do(b *burst.Burst) {
 	if rest := f.Samples &^ taken; rest != 0 {
 		s.passed(b, rest)
 	}
-	if marked |= f.Kept; marked != 0 {
-		b.Keeps |= f.Kept
+	b.Keeps |= f.Kept
+	if f.Types.Marked() != 0 {
+		marked |= f.Kept
+	}
+	if marked != 0 {
 		s.countMarked(b, marked)
 	}
 	b.CountINT(others)

@@ -27,7 +27,7 @@ func (s *Stage) Do(b *burst.Burst) {
 		b.KeepLeft()
 	}
 	which := b.Keeps
-	for left := b.Keeps &^ f.Samples; left != 0; left &= left - 1 { // samples were passed in C: they have a template and no D flag
+	for left := b.Keeps &^ (f.Samples | f.Kept); left != 0; left &= left - 1 { // those were passed in C: they have a template and no D flag
 		j := uint8(bits.TrailingZeros64(left))
 		switch at := f.Template[j]; {
 		case at == fast.None:

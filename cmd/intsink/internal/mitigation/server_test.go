@@ -43,7 +43,11 @@ func (w *worker) drops(destination string, port uint16, device, mac uint64, now 
 	k.SetAddrs(a, a)
 	k.SetPorts(version, 17, 1, port)
 	i := t.Find(&selector.Packet{Key: &k, HasDevice: device != 0, Device: device, SourceMAC: mac}, now)
-	return i != selector.None && t.At(i).Apply(0, now, 100)
+	if i == selector.None {
+		return false
+	}
+	t.At(i).Count(0, 1, 100)
+	return t.At(i).Wants(now, 100)
 }
 
 // site is a server on a unix socket, over two workers.
