@@ -92,9 +92,9 @@ func (w *Worker) addAsides(c *WorkerConfig) {
 	for i := range w.links {
 		taps = taps && w.links[i].Host == nil
 	}
-	w.Captures = capture.NewAside(w.detector)
 	marks := aside.NewMarks(w.table)
 	w.stages.marks = marks
+	w.Captures = capture.NewAside(w.detector, marks)
 	drops := mitigate.NewAside(int(c.QueueID), w.table, marks, ofEach(w, func(l *LinkCounters) *mitigate.LinkCounters { return &l.Mitigation }))
 	w.Questions = inspect.NewAside(w.table, w.detector, c.Seed)
 	w.Verification = verify.New(ofEach(w, func(l *LinkCounters) *verify.Counters { return &l.Verify }), taps)

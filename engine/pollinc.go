@@ -82,14 +82,14 @@ func (w *Worker) countInC(l *fast.Loop) {
 	w.detector.Samples.Count(l.Now, withINT)
 }
 
-// tellLoop sets which links' packets without INT the loop in C returns to Go: those of links with rules that drop packets. Such
-// packets have no flow whose mark could say that no rule selects them, so Go has to ask the rules about each.
+// tellLoop sets which links' packets without INT the loop in C returns to Go: those of links with rules that drop packets, or with a
+// capture. Such packets have no flow whose mark could say that nobody selects them, so Go has to ask about each.
 func (w *Worker) tellLoop() {
 	if w.loop == nil {
 		return
 	}
 	for i := range w.links {
-		w.loop.SetPlain(i, w.stages.dropper.On && w.links[i].Droppable)
+		w.loop.SetPlain(i, w.stages.dropper.On && w.links[i].Droppable || w.Captures.AsksPlain(i))
 	}
 }
 
@@ -105,6 +105,7 @@ func (w *Worker) goOn(p *burst.Served, b *burst.Burst, why fast.Why) {
 		w.stages.afterMatch(b)
 	case fast.Sent:
 		b.Begin(p, burst.ToHost)
+		w.Captures.Pass()
 		w.exchanged(p, b, b.Vec, b.N, int(l.Transmitted), int(l.Received), l.Now)
 		return
 	}

@@ -86,6 +86,10 @@ func (s *stages) afterMatch(b *burst.Burst) {
 	if s.dropper.On {
 		s.dropper.Select(b)
 	}
+	if s.captures.On() && s.captures.Select(b) {
+		b.Aside = true
+		s.turns.Join(s.captures)
+	}
 	if b.Fast.Unknown != 0 {
 		s.parse.Do(b)
 		s.tell(b)

@@ -68,6 +68,9 @@ func (t *Turns) Want(b *burst.Burst) bool {
 	return len(t.wanted) > 0
 }
 
+// Join has a want the burst at hand, too.
+func (t *Turns) Join(a Aside) { t.wanted = append(t.wanted, a) }
+
 // Arrived shows the burst to the asides that want it.
 func (t *Turns) Arrived(b *burst.Burst) {
 	for _, a := range t.wanted {

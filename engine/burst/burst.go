@@ -158,6 +158,23 @@ func (b *Burst) FlowOf() (flowOf [mbuf.MaxBurst]*flows.Flow) {
 	return flowOf
 }
 
+// WithINT returns the INT packets that asides may look at: all, or, where package fast takes INT out of the others, those of flows that are
+// marked and those that it has deferred. Nothing is known of those in odd but from their own headers.
+func (b *Burst) WithINT() (which, odd uint64) {
+	f := b.Fast
+	for _, j := range f.Deferred() {
+		odd |= 1 << j
+	}
+	if f.Strips() {
+		return odd | f.Kept, odd
+	}
+	which = 1<<f.Len() - 1
+	if b.Unlike || !b.Watched {
+		odd = which
+	}
+	return which, odd
+}
+
 // Header returns the INT of packet j. If its bit in Parsed is not set, only the fields that are
 // the same for all packets of its template are valid.
 func (b *Burst) Header(j uint8) *inthdr.Info {

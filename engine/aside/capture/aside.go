@@ -1,18 +1,16 @@
-// Aside: a capture while it runs in a worker: copies the packets of a burst that it wants, as they
-// came and as they leave, and notes verdict and events.
+// Aside: a capture while it runs in a worker: when it begins and ends, and which bursts it looks at.
 
 package capture
 
 import (
 	"sync/atomic"
 
-	"intsink/dpdk/mbuf"
 	"intsink/engine/aside"
 	"intsink/engine/burst"
 	"intsink/engine/event"
 	"intsink/engine/selector"
 	"intsink/engine/watch"
-	"intsink/engine/wire/inthdr"
+	"intsink/flows"
 )
 
 // Rules are what a reload changes of the aside.
@@ -23,30 +21,28 @@ type Rules struct {
 }
 
 // Aside takes packets of one worker into the capture that runs. Packets of both directions are
-// taken while they still have their INT, and when they leave.
+// taken while they still have their INT, and when they leave. Where the filter selects packets by their flows' keys, it has flows marked
+// whose packets it may select: those of other flows lose their INT in package fast, and bursts that have no others are none of its.
+// Else, and until all flows are marked, every burst is due.
 type Aside struct {
 	c        *Capture // nil: none runs
 	reader   selector.Reader
 	detector *event.Detector
 	rules    Rules
-	watches  []bool // that the capture asks for
+	watches  []bool   // that the capture asks for
+	names    []string // of all watches, cut as records have them
+	asker    *aside.Asker
+	byMark   bool // what is marked is selected: the filter asks for the key alone, and nobody else has flows marked
 
-	// Of the burst at hand, by place.
-	later     uint64 // bit: the packet is wanted if it is dropped for one of the reasons
-	picked    uint64 // bit: it is wanted
-	in, out   [mbuf.MaxBurst]Slot
-	events    [mbuf.MaxBurst]event.Set
-	malformed [mbuf.MaxBurst]inthdr.Reason
-	watch     [mbuf.MaxBurst]uint8
-	number    [mbuf.MaxBurst]uint8 // of those with INT, from 1 on; 0: it has none
-
-	record Record
+	of burstAtHand
 
 	asked atomic.Pointer[Capture] // by another goroutine
 }
 
-// NewAside makes the aside of a worker with this detector; Adopt gives it its rules.
-func NewAside(detector *event.Detector) *Aside { return &Aside{detector: detector} }
+// NewAside makes the aside of a worker with this detector, whose flows marks has; Adopt gives it its rules.
+func NewAside(detector *event.Detector, marks *aside.Marks) *Aside {
+	return &Aside{detector: detector, asker: marks.Asker()}
+}
 
 // Adopt makes r the rules of the aside.
 func (a *Aside) Adopt(r Rules) {
@@ -75,17 +71,28 @@ func (a *Aside) Tick(now int64) {
 	case a.c != nil:
 		a.c.Publish()
 	case c != nil:
-		a.c = c
-		a.resolve()
-		a.forget()
-		c.Begin()
+		a.begin(c)
 	}
+	a.asker.Tick()
+	a.byMark = a.byFlow() && a.c.Filter.Match.AsksKeyAlone() && a.asker.Alone()
+}
+
+// begin begins a capture.
+func (a *Aside) begin(c *Capture) {
+	a.c = c
+	a.resolve()
+	a.forget()
+	if m := c.Filter.Match; m != nil {
+		a.asker.Ask(func(f *flows.Flow) bool { return m.MaySelect(&f.Key) })
+	}
+	c.Begin()
 }
 
 // Close ends the capture that runs, if one does.
 func (a *Aside) Close() {
 	if c := a.c; c != nil {
-		a.c = nil
+		a.c, a.byMark = nil, false
+		a.asker.Ask(nil)
 		c.Publish()
 		c.End()
 	}
@@ -96,17 +103,29 @@ func (a *Aside) resolve() {
 	if a.c == nil {
 		return
 	}
-	a.watches = make([]bool, len(a.rules.Watches))
+	a.watches, a.names = make([]bool, len(a.rules.Watches)), make([]string, len(a.rules.Watches))
 	for i := range a.rules.Watches {
+		a.names[i] = a.rules.Watches[i].Name[:min(len(a.rules.Watches[i].Name), maxWatch)]
 		for _, name := range a.c.Filter.Watches {
 			a.watches[i] = a.watches[i] || name == a.rules.Watches[i].Name
 		}
 	}
 }
 
-// Next implements aside.Aside: while a capture runs, every burst is due.
+// On tells whether a capture runs.
+func (a *Aside) On() bool { return a.c != nil }
+
+// byFlow tells whether the capture that runs wants no packets of flows that are not marked.
+func (a *Aside) byFlow() bool {
+	return a.c != nil && a.c.Filter.Match != nil && len(a.rules.Watches) > 0 && !a.rules.InnerKeys && a.asker.Marked()
+}
+
+// AsksPlain tells whether the capture that runs may want packets of link i without INT.
+func (a *Aside) AsksPlain(i int) bool { return a.c != nil && a.c.Filter.FitsLink(i) }
+
+// Next implements aside.Aside: while a capture runs that does not go by flows, every burst is due.
 func (a *Aside) Next() (packets, at int64) {
-	if a.c != nil {
+	if a.c != nil && !a.byFlow() {
 		return 0, 0
 	}
 	return aside.Never, aside.Never
@@ -123,149 +142,28 @@ func (a *Aside) Due(b *burst.Burst, _ int64) bool {
 		return false
 	}
 	a.forget()
-	return a.c.Filter.FitsLink(b.Link.Index)
+	a.of.due = a.c.Filter.FitsLink(b.Link.Index)
+	return a.of.due
 }
 
-func (a *Aside) forget() {
-	a.later, a.picked = 0, 0
-	a.in, a.out = [mbuf.MaxBurst]Slot{}, [mbuf.MaxBurst]Slot{}
-	a.events, a.malformed = [mbuf.MaxBurst]event.Set{}, [mbuf.MaxBurst]inthdr.Reason{}
-	a.number = [mbuf.MaxBurst]uint8{}
-	for i := range a.watch {
-		a.watch[i] = watch.None
+// Select is Due for a burst that package fast has matched, where the capture goes by flows: is there any packet that it may want.
+func (a *Aside) Select(b *burst.Burst) bool {
+	if a.of.due || !a.byFlow() {
+		return false // it is asked for already, or was asked about
 	}
+	f := b.Fast
+	if f.Unknown|f.Missing|f.Kept == 0 && len(f.Deferred()) == 0 && f.Len() == b.N {
+		a.Pass()
+		return false
+	}
+	return a.Due(b, 0)
 }
 
-// Arrived copies the wanted packets of a burst as they came. Some have been dropped already.
-func (a *Aside) Arrived(b *burst.Burst) {
-	if b.Direction == burst.ToHost {
-		a.noteINT(b)
-	}
-	a.noteLeft(b)
-	for i := range b.N {
-		dropped, reason := b.Verdict[i] == burst.Consumed, b.Why[i]
-		if b.Link.Host == nil && !dropped {
-			dropped, reason = true, burst.DropTap
-		}
-		a.choose(b, i, b.Vec[i], dropped, reason)
-		if a.picked>>i&1 != 0 {
-			a.record = Record{Dropped: dropped, Reason: uint8(reason)}
-			a.in[i] = a.take(b, i, b.Vec[i], In)
-		}
+// Pass says that nothing is wanted of the burst at hand, not even if it is dropped later.
+func (a *Aside) Pass() {
+	if a.of.used {
+		a.forget()
 	}
 }
 
-// noteINT notes the watches, events and senseless contents of packets with INT.
-func (a *Aside) noteINT(b *burst.Burst) {
-	for j := range b.Fast.Len() {
-		i := b.Fast.At[j]
-		a.number[i] = uint8(j + 1)
-		a.malformed[i] = b.Header(uint8(j)).Reason
-		if f := b.Fast.Flows[j]; b.Watched && f != nil && f.Generation == b.Generation {
-			a.watch[i] = f.Watch
-		}
-		if b.Reportable>>j&1 != 0 {
-			a.events[i] |= b.Cause[j].Set()
-		}
-	}
-}
-
-// noteLeft notes the events of packets that belong to no flow.
-func (a *Aside) noteLeft(b *burst.Burst) {
-	for _, l := range b.AllLeft() {
-		if l.Event == burst.NoEvent {
-			continue
-		}
-		a.events[l.I] |= l.Event.Set()
-		if l.Event == event.Malformed {
-			a.malformed[l.I] = b.Info[l.I].Reason
-		}
-	}
-}
-
-// choose says whether packet i of the burst is wanted, now or if it is dropped later.
-func (a *Aside) choose(b *burst.Burst, i int, m *mbuf.Mbuf, dropped bool, reason burst.DropReason) {
-	f := &a.c.Filter
-	if f.AsksFlow() && (a.watch[i] == watch.None || !a.watches[a.watch[i]]) {
-		return
-	}
-	if !f.FitsEvents(a.events[i]) || f.Match != nil && !a.matches(i, m, b) {
-		return
-	}
-	switch {
-	case !f.FitsReason(dropped, uint8(reason), a.malformed[i]):
-		a.later |= 1 << i
-	case a.c.Allow(b.Now):
-		a.picked |= 1 << i
-	}
-}
-
-// matches tells whether the filter selects packet i.
-func (a *Aside) matches(i int, m *mbuf.Mbuf, b *burst.Burst) bool {
-	if n := int(a.number[i]); n != 0 {
-		return a.reader.OfINT(a.c.Filter.Match, m, b, n-1) != selector.None
-	}
-	return a.reader.Of(a.c.Filter.Match, m, b) != selector.None
-}
-
-// take copies m, which is packet i of the burst, if the capture wants packets of this stage. Whether it
-// was dropped is in a.record.
-func (a *Aside) take(b *burst.Burst, i int, m *mbuf.Mbuf, at Stages) Slot {
-	if a.c.Filter.Stages&at == 0 {
-		return nil
-	}
-	r := &a.record
-	r.Link, r.ToNetwork = b.Link.Index, b.Direction == burst.ToNetwork
-	r.Time, r.Out, r.Events, r.Malformed = b.Now+a.detector.Wall, at == Out, a.events[i], a.malformed[i]
-	r.Host = r.Out != r.ToNetwork
-	r.Watch = ""
-	if k := a.watch[i]; k != watch.None {
-		r.Watch = a.rules.Watches[k].Name
-	}
-	return a.c.Take(r, m)
-}
-
-// Leaving finds the packets that were dropped since they arrived, copies those with a wanted drop
-// reason as they are, and all that leave.
-func (a *Aside) Leaving(b *burst.Burst) {
-	a.noteLeft(b)
-	for i := range b.N {
-		if b.Verdict[i] != burst.Consumed {
-			continue
-		}
-		reason := uint8(b.Why[i])
-		if a.picked>>i&1 != 0 {
-			a.in[i].SetDropped(reason)
-		} else if a.later>>i&1 != 0 && a.c.Filter.FitsReason(true, reason, 0) && a.c.Allow(b.Now) {
-			a.record = Record{Dropped: true, Reason: reason}
-			a.in[i] = a.take(b, i, b.Vec[i], In)
-		}
-		a.later &^= 1 << i
-	}
-	if b.Link.Host == nil {
-		return
-	}
-	a.record = Record{}
-	for i := range b.N {
-		if b.Verdict[i] != burst.Consumed && a.picked>>i&1 != 0 {
-			a.out[i] = a.take(b, i, b.Vec[i], Out)
-		}
-	}
-}
-
-// Lost looks which packets of the burst a port did not take: those are left in it, and not yet
-// reported.
-func (a *Aside) Lost(b *burst.Burst) {
-	if a.c == nil {
-		return
-	}
-	for _, l := range b.Untold() {
-		i, reason := l.I, uint8(l.Why)
-		a.in[i].SetDropped(reason)
-		a.out[i].SetDropped(reason)
-		if a.later>>i&1 != 0 && a.c.Filter.FitsReason(true, reason, 0) && a.c.Allow(b.Now) {
-			a.record = Record{Dropped: true, Reason: reason}
-			a.take(b, int(i), l.Frame, Out)
-		}
-	}
-}
+func (a *Aside) forget() { a.of = burstAtHand{} }

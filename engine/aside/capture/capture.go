@@ -52,11 +52,16 @@ func (c *Capture) Allow(now int64) bool {
 	return true
 }
 
-// Take copies m and the fields of r into the ring. It returns nil, and counts it, if there is no
+// Take copies m and the fields of r into the ring. It returns the zero Slot, and counts it, if there is no
 // room.
 func (c *Capture) Take(r *Record, m *mbuf.Mbuf) Slot {
-	s := c.ring.put(r, m, c.Filter.SnapLength)
-	if s == nil {
+	h := r.head()
+	return c.take(&h, m)
+}
+
+func (c *Capture) take(h *head, m *mbuf.Mbuf) Slot {
+	s := c.ring.put(h, m, c.Filter.SnapLength)
+	if s == (Slot{}) {
 		c.full.Store(c.full.Load() + 1)
 	}
 	return s
@@ -113,6 +118,9 @@ type Filter struct {
 // AsksFlow reports whether the filter names watches: then only packets from the network with INT
 // can fit, since only these have flows.
 func (f *Filter) AsksFlow() bool { return len(f.Watches) > 0 }
+
+// AsksFurther reports whether the filter asks for more than what Match selects a packet by.
+func (f *Filter) AsksFurther() bool { return f.AsksFlow() || f.AsksReason() || f.Events != 0 }
 
 // AsksReason reports whether only dropped or malformed packets can fit.
 func (f *Filter) AsksReason() bool { return f.Dropped|f.Malformed != 0 }

@@ -81,7 +81,7 @@ func TestRecordsComeBack(t *testing.T) {
 			free(pool, m)
 		})
 	}
-	Slot(nil).SetDropped(1) // nothing happens to what found no room
+	Slot{}.SetDropped(1) // nothing happens to what found no room
 }
 
 // TestRingBetweenThreads: records that find room are read once, whole and in order; the others
@@ -96,7 +96,7 @@ func TestRingBetweenThreads(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for i := range n {
 			m := chain(t, pool, uint32(i), r.IntN(3000))
-			if c.Take(&Record{Time: int64(i)}, m) != nil {
+			if c.Take(&Record{Time: int64(i)}, m) != (Slot{}) {
 				taken++
 			}
 			if i%3 == 0 {
@@ -176,7 +176,8 @@ func FuzzRecord(f *testing.F) {
 		defer free(pool, whole)
 		in := Record{Time: at, Link: int(link), Host: flags&1 != 0, Out: flags&2 != 0, ToNetwork: flags&4 != 0, Dropped: flags&8 != 0, Reason: flags >> 4, Events: event.Set(events), Watch: watch}
 		for range 3 { // over the end of the ring, too
-			if g.put(&in, whole, int(snap)) == nil {
+			h := in.head()
+			if g.put(&h, whole, int(snap)) == (Slot{}) {
 				t.Fatal("no room in an empty ring")
 			}
 			g.publish()

@@ -3,7 +3,8 @@
 // the reader, allocates nothing, and copies at most a given number of packets a second.
 //
 //	capture.go     one worker's part in a capture: its rate, its end, what it counts
-//	aside.go       a capture in a worker: which packets of a burst it takes
+//	aside.go       a capture in a worker: when it runs, which bursts it looks at
+//	pick.go        which packets of a burst it takes
 //	filter.go      which packets are wanted
 //	record.go      a packet in the ring, with its link, verdict, events and watch
 //	recordring.go  the ring: bytes between one producer and one consumer

@@ -46,15 +46,15 @@ const (
 
 const maxWatch = 255 // bytes of a watch's name
 
-// Slot is a record that was copied and is not published yet. A nil Slot may be used: it changes
+// Slot is a record that was copied and is not published yet. The zero Slot may be used: it changes
 // nothing.
-type Slot []byte
+type Slot struct{ header *[headerLen]byte }
 
 // SetDropped marks the packet as dropped, for reason.
 func (s Slot) SetDropped(reason uint8) {
-	if s != nil {
-		s[atFlags] |= flagDropped
-		s[atReason] = reason
+	if s.header != nil {
+		s.header[atFlags] |= flagDropped
+		s.header[atReason] = reason
 	}
 }
 
@@ -65,16 +65,37 @@ func flag(b bool, f uint8) uint8 {
 	return 0
 }
 
-// put copies the fields of r and the first snap bytes of m into the ring. It returns nil if there
+// head is what a record says of a packet, but for its lengths.
+type head struct {
+	time      int64
+	where     uint64 // link, flags and reason: what stands behind atDataLen, above 32 bits
+	events    event.Set
+	malformed inthdr.Reason
+	watch     string
+}
+
+func (r *Record) head() head {
+	flags := flag(r.Host, flagHost) | flag(r.Out, flagOut) | flag(r.ToNetwork, flagToNetwork) | flag(r.Dropped, flagDropped)
+	where := uint64(uint16(r.Link))<<32 | uint64(flags)<<(32+8*(atFlags-atLink)) | uint64(r.Reason)<<(32+8*(atReason-atLink))
+	return head{time: r.Time, where: where, events: r.Events, malformed: r.Malformed, watch: r.Watch[:min(len(r.Watch), maxWatch)]}
+}
+
+// put copies h and the first snap bytes of m into the ring. It returns the zero Slot if there
 // is no room.
-func (g *ring) put(r *Record, m *mbuf.Mbuf, snap int) Slot {
-	n := min(m.PktLen(), snap)
-	s := g.write(r.Room(n))
-	if s == nil {
-		return nil
+func (g *ring) put(h *head, m *mbuf.Mbuf, snap int) Slot {
+	n, size := min(m.PktLen(), snap), uint64(len(g.bytes))
+	need := uint64(align(sizeLen + headerLen + len(h.watch) + n))
+	at := g.next & (size - 1)
+	if at+need > size || need > size/2 || g.next+need-g.tail.Load() > size {
+		if at = g.fill(need); at == size {
+			return Slot{}
+		}
 	}
-	r.Write(s, m, n)
-	return Slot(s)
+	s := g.bytes[at:][:need]
+	g.next += need
+	binary.LittleEndian.PutUint32(s, uint32(need))
+	h.write(s[sizeLen:], m, n)
+	return Slot{(*[headerLen]byte)(s[sizeLen:])}
 }
 
 // Room is how many bytes Write takes with n bytes of a packet.
@@ -83,20 +104,21 @@ func (r *Record) Room(n int) int { return headerLen + min(len(r.Watch), maxWatch
 // Write writes the fields of r and the first n bytes of m, no more than it has, to s, which is Room(n) bytes long. Of the
 // fields, Len and Data are those of m.
 func (r *Record) Write(s []byte, m *mbuf.Mbuf, n int) {
-	name := min(len(r.Watch), maxWatch)
-	o, h := binary.LittleEndian, (*[headerLen]byte)(s)
-	o.PutUint64(h[atTime:], uint64(r.Time))
-	o.PutUint32(h[atEvents:], uint32(r.Events))
-	o.PutUint32(h[atLen:], uint32(m.PktLen()))
-	o.PutUint32(h[atDataLen:], uint32(n))
-	o.PutUint16(h[atLink:], uint16(r.Link))
-	h[atFlags] = flag(r.Host, flagHost) | flag(r.Out, flagOut) | flag(r.ToNetwork, flagToNetwork) | flag(r.Dropped, flagDropped)
-	h[atReason], h[atMalformed], h[atWatchLen] = r.Reason, uint8(r.Malformed), uint8(name)
+	h := r.head()
+	h.write(s, m, n)
+}
+
+func (h *head) write(s []byte, m *mbuf.Mbuf, n int) {
+	o, b := binary.LittleEndian, (*[headerLen]byte)(s)
+	o.PutUint64(b[atTime:], uint64(h.time))
+	o.PutUint64(b[atEvents:], uint64(h.events)|uint64(m.PktLen())<<32) // and atLen
+	o.PutUint64(b[atDataLen:], h.where|uint64(uint32(n)))
+	o.PutUint32(b[atMalformed:], uint32(h.malformed)|uint32(len(h.watch))<<8)
 	to := s[headerLen:]
-	if copy(to, r.Watch[:name]); n <= len(m.Bytes()) { // as most packets, in one segment
-		copy(to[name:], m.Bytes()[:n])
+	if copy(to, h.watch); n <= m.DataLen() { // as most packets, in one segment
+		copy(to[len(h.watch):], m.Bytes()[:n])
 	} else {
-		m.AppendTo(to[name:name:len(to)], n)
+		m.AppendTo(to[len(h.watch):len(h.watch):len(to)], n)
 	}
 }
 
@@ -144,26 +166,25 @@ const (
 
 func newRing(size int) *ring { return &ring{bytes: make([]byte, size)} }
 
-// write returns room for a record of n bytes, or nil if there is none. Records of more than half
-// of the ring never find room.
-func (r *ring) write(n int) []byte {
-	need := align(sizeLen + n)
+// fill fills the end of the ring where a record of need bytes does not fit there, and returns where it goes; the length of the ring: it
+// finds no room. Records of more than half of the ring never do.
+//
+//go:noinline
+func (r *ring) fill(need uint64) (at uint64) {
 	size := uint64(len(r.bytes))
-	at := r.next & (size - 1)
-	fill := uint64(0)
-	if at+uint64(need) > size {
-		fill = size - at
+	at = r.next & (size - 1)
+	rest := uint64(0)
+	if at+need > size {
+		rest = size - at
 	}
-	if uint64(need) > size/2 || r.next+fill+uint64(need)-r.tail.Load() > size {
-		return nil
+	if need > size/2 || r.next+rest+need-r.tail.Load() > size {
+		return size
 	}
-	if fill > 0 {
-		binary.LittleEndian.PutUint32(r.bytes[at:], skip|uint32(fill))
-		r.next, at = r.next+fill, 0
+	if rest > 0 {
+		binary.LittleEndian.PutUint32(r.bytes[at:], skip|uint32(rest))
+		r.next, at = r.next+rest, 0
 	}
-	binary.LittleEndian.PutUint32(r.bytes[at:], uint32(need))
-	r.next += uint64(need)
-	return r.bytes[at+sizeLen:][:n:n]
+	return at
 }
 
 // publish makes all written records visible to the reader.
