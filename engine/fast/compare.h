@@ -317,22 +317,33 @@ static inline struct floors floors_of(const struct fast_view *b, const struct fa
 	return (struct floors){t->latency ? p->latency : never, b->others.queue != 1 || t->by_buffer ? 0 : t->queue ? p->raise : never};
 }
 
-// marked_hops are the hops with a queue that may be in an episode and, above them, those that are not below a floor: bit i is hop i, of
+// marked_hops are the hops with a queue that may be in an episode and, above them, those whose latency is not below floor: bit i is hop i, of
 // flows.MaxHops at most.
-static __attribute__((noinline)) uint32_t marked_hops(const struct fast_view *b, const struct fast_template *t, const uint8_t *f, struct floors floor)
+static __attribute__((noinline)) uint32_t marked_hops(const struct fast_view *b, const struct fast_template *t, const uint8_t *f, uint32_t floor)
 {
 	const uint8_t *first = f + t->stack;
-	const size_t step = t->hop_len, latency = t->latency, occupancy = t->queue, alone = t->path & FAST_NODES_ALONE;
-	const uint64_t key = b->key, mask = alone ? UINT32_MAX : UINT64_C(0xffff0000ffffffff), without = alone ? UINT64_C(0xffff) << 48 : 0;
-	const uint32_t unnumbered = occupancy ? 0 : 0xff;
+	const size_t step = t->hop_len, queue = t->queue, latency = t->latency;
 	uint32_t marked = 0, high = 0;
 	for (const uint8_t *hop = first + t->all_hops * step; hop > first;) {
 		hop -= step;
-		const uint32_t word = be32(hop + occupancy), interface = (uint32_t)(((load64(hop) & mask) | without) * key >> (64 - FAST_HOT_SHIFT));
-		marked = 2 * marked + (uint32_t)in_filter(b->queues, hot_queue(interface, word >> 24 | unnumbered));
-		high = 2 * high + ((be32(hop + latency) >= floor.latency) | ((word & 0xffffff) >= floor.occupancy));
+		uint32_t at = hot_queue(hot_interface(b, t, hop), queue ? hop[queue] : 0xff);
+		marked = 2 * marked + (uint32_t)in_filter(b->queues, at);
+		high = 2 * high + (be32(hop + latency) >= floor);
 	}
 	return marked | high << 16;
+}
+
+// full_enough are the hops whose occupancy is not below floor.
+static __attribute__((noinline)) uint32_t full_enough(const struct fast_template *t, const uint8_t *f, uint32_t floor)
+{
+	const uint8_t *first = f + t->stack;
+	const size_t step = t->hop_len, queue = t->queue;
+	uint32_t high = 0;
+	for (const uint8_t *hop = first + t->all_hops * step; hop > first;) {
+		hop -= step;
+		high = 2 * high + ((be32(hop + queue) & 0xffffff) >= floor);
+	}
+	return high;
 }
 
 // over_hops are those of some hops that are over a threshold. It makes their queues known to the packets behind.
@@ -353,7 +364,9 @@ static __attribute__((noinline)) uint32_t over_hops(struct fast_view *b, const s
 // full_hops tells which hops have a queue that may be in an episode, or is over a threshold; hot: there is one of the former.
 static inline uint32_t full_hops(struct fast_view *b, const struct fast_template *t, const struct fast_policy *p, const uint8_t *f, bool *hot)
 {
-	const uint32_t which = marked_hops(b, t, f, floors_of(b, t, p)), marked = which & 0xffff, high = which >> 16 & ~marked;
+	const struct floors floor = floors_of(b, t, p);
+	const uint32_t which = marked_hops(b, t, f, floor.latency), marked = which & 0xffff;
+	const uint32_t high = (which >> 16 | (floor.occupancy == UINT32_MAX ? 0 : full_enough(t, f, floor.occupancy))) & ~marked;
 	*hot = marked;
 	return likely(!high) ? marked : marked | over_hops(b, t, p, f, high);
 }

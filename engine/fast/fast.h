@@ -423,8 +423,8 @@ struct fast_link {
 };
 
 // fast_template.tells of full queues on the way: no_event compares all there is but links; hops and IP header have all that a
-// tally has; they have it once those of IFA are translated; goes_again may ask them: no queue has marked them, and
-// their occupancy is that of a queue.
+// tally has; they have it once those of IFA are translated; goes_again may ask them: their
+// occupancy is that of a queue.
 enum { FAST_ALONE = 1, FAST_TELLS = 2, FAST_HOPS = 4, FAST_AGAIN = 8 };
 
 // Why packets are not passed at once.
