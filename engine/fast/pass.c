@@ -519,7 +519,8 @@ static __attribute__((noinline)) bool meets(struct fast_state *s, uint32_t j)
 	p->sample_left--;
 	if (unlikely(!which))
 		which = which_full(b, t, p, f);
-	if (unlikely(t->marked)) {
+	const bool keeps = t->marked || w->bound & FAST_SUSPECT;
+	if (unlikely(keeps)) {
 		s->kept |= UINT64_C(1) << j;
 		s->types += t->types;
 	}
@@ -528,7 +529,7 @@ static __attribute__((noinline)) bool meets(struct fast_state *s, uint32_t j)
 		const uint8_t watch = w->bound >> 16 & 0xff;
 		struct crossed c = {.bytes = bytes, .ecn = ecn_of(t, f)};
 		if (likely(which & (which - 1) ? tally_all(s, a, t, f, which, watch, j, &c) : tally_one(s, a, t, f, (uint32_t)__builtin_ctz(which), watch, j, &c))) {
-			if (s->strip && !b->records && !t->marked)
+			if (s->strip && !b->records && !keeps)
 				strip(m, f, t);
 			return true;
 		}
@@ -622,9 +623,11 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 		if (unlikely(other)) {
 			if (!ifa && t->ifa)
 				break;
-			const uint64_t minor = FAST_UNSETTLED | FAST_PATH_HOPS;
+			const uint64_t minor = FAST_UNSETTLED | FAST_SUSPECT | FAST_PATH_HOPS;
 			if (other & ~minor && (other = use(&l, s, bound)) & ~minor)
 				goto general;
+			if (!more && other == FAST_SUSPECT && !(s->kept & (s->kept - 1)))
+				goto general; // there are few of them: the others of the burst are worth more
 			if (!more && other)
 				break;
 		}
@@ -643,7 +646,7 @@ static inline __attribute__((always_inline)) size_t pass_packets(struct fast_sta
 			s->types += t->types;
 		if (more && unlikely(other)) {
 			take_in(w, t, l.policy, f);
-			if (t->marked) {
+			if (t->marked || w->bound & FAST_SUSPECT) {
 				s->types += ifa ? 0 : t->types;
 				finish(s, (uint32_t)j, l.policy);
 				continue;
