@@ -96,6 +96,11 @@ func (p *memPort) verify(stripped bool) error {
 	return nil
 }
 
+// lasting is a pool whose packets are never taken back: the port uses them again.
+type lasting struct{ *mbuf.Arena }
+
+func (lasting) FreeBulk(*mbuf.Vec, int) {}
+
 // quiet is a port that receives no packets.
 type quiet struct{ *memPort }
 
@@ -192,25 +197,34 @@ func newScene(r *row) (*scene, error) {
 	}
 	s.worker = engine.NewWorker(engine.WorkerConfig{
 		Links:   links,
-		Outlets: []reporting.Outlet{{Ring: s.ring}}, PacketPool: packets, ReportPool: s.reports,
-		NodeID: 1, Seed: 7, Rules: rules, Clock: func() int64 { return s.now }, Recorder: recorderBytes,
+		Outlets: []reporting.Outlet{{Ring: s.ring}}, PacketPool: lasting{packets}, ReportPool: s.reports,
+		NodeID: 1, Seed: 7, Rules: rules, Clock: func() int64 { return s.now }, Recorder: cmp.Or(r.recorder, recorderBytes),
 		Flows: flows.Config{Capacity: cmp.Or(r.places, 65536), Seed: 7, IdleTimeout: 30e9},
 	})
 	if r.parse {
 		s.worker.ParseAll()
 	}
-	if r.mitigations != nil {
-		engine.AsideOf[*mitigate.Aside](s.worker).Mitigate(mitigate.New(r.mitigations))
-	}
 	if s.worker.Questions.Feed.Want(0); r.page {
 		s.worker.Questions.Feed.Want(event.AllEvents)
+	}
+	s.begin()
+	return s, nil
+}
+
+// begin has the worker begin what an operator has asked for.
+func (s *scene) begin() {
+	r := s.row
+	if r.mitigations == nil && r.capture == nil {
+		return
+	}
+	if r.mitigations != nil {
+		engine.AsideOf[*mitigate.Aside](s.worker).Mitigate(mitigate.New(r.mitigations))
 	}
 	if r.capture != nil {
 		s.capture = capture.New(*r.capture, math.MaxInt64, 1e9, 4<<20)
 		s.worker.Captures.Capture(s.capture)
-		s.worker.Tick(s.now + 1e6)
 	}
-	return s, nil
+	s.worker.Tick(s.now + 1e6)
 }
 
 // referenceRules returns the documented defaults with INT on a UDP port.
@@ -251,7 +265,7 @@ func (s *scene) check() error {
 	}
 	for range (len(s.port.frames) + mbuf.MaxBurst - 1) / mbuf.MaxBurst {
 		s.burst(false)
-		if err := s.port.verify(!s.row.plain); err != nil {
+		if err := s.port.verify(!s.row.plain && !s.row.drops); err != nil {
 			return err
 		}
 	}

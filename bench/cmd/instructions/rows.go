@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -34,7 +35,10 @@ type row struct {
 	parse   bool                // no packet takes the fast path
 	capture *capture.Filter     // a capture runs, and is read as fast as it fills
 
+	recorder int // bytes of the flight recorder; 0: recorderBytes
+
 	mitigations []*mitigate.Rule
+	drops       bool   // these drop all packets
 	warm        int    // bursts before those; 0: warmBursts
 	bursts      int    // that are counted; 0: two
 	pause       int64  // without packets before those that are counted, nanoseconds
@@ -91,6 +95,10 @@ var rowsOfINT = []row{
 	{name: "page1", traffic: traffic.Reference(), page: true, rules: func(r *engine.Rules) { r.Watches[0].Policy.Sample = 1 }},
 	{name: "capture", traffic: traffic.Reference(), capture: filterOf("192.0.2.99/32")},
 	{name: "capture1", traffic: traffic.Reference(), capture: filterOf("0.0.0.0/0")},
+	{name: "mitigate", traffic: traffic.Reference(), mitigations: ruleOf("192.0.2.99/32", mitigate.Drop)},
+	{name: "mitigate-all", traffic: traffic.Reference(), mitigations: ruleOf("0.0.0.0/0", mitigate.Count)},
+	{name: "mitigate-drop", traffic: traffic.Reference(), mitigations: ruleOf("0.0.0.0/0", mitigate.Drop), drops: true, rules: func(r *engine.Rules) { r.Watches[0].Policy.Thresholds.DropInterval = 1e9 }},
+	{name: "recorder", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Full = true }), recorder: 1 << 32},
 	{name: "mix4", traffic: spec(traffic.UDP, func(s *traffic.Spec) { s.Mix, s.Frames = 4, 4*s.Flows }), rules: byAll},
 	{name: "gpe", traffic: spec(traffic.VXLANGPE, nil), rules: byGPE},
 	{name: "gre", traffic: spec(traffic.GRE, nil), rules: byGRE},
@@ -127,6 +135,12 @@ const pastRefresh = 3e9
 func filterOf(destination string) *capture.Filter {
 	m := selector.Match{Destination: []netip.Prefix{netip.MustParsePrefix(destination)}}
 	return &capture.Filter{Stages: capture.Both, Match: selector.Of(m), SnapLength: capture.MaxSnap}
+}
+
+// ruleOf is a rule of mitigation for packets to a prefix.
+func ruleOf(destination string, a mitigate.Action) []*mitigate.Rule {
+	m := selector.Match{Destination: []netip.Prefix{netip.MustParsePrefix(destination)}}
+	return []*mitigate.Rule{mitigate.NewRule(1, m, a, 0, 0, math.MaxInt64, 1)}
 }
 
 // spec returns the reference input in another encapsulation.

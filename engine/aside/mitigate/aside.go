@@ -148,10 +148,7 @@ func (a *Aside) apply(b *burst.Burst, i, at int) {
 		return
 	}
 	r, n := a.table.At(at), b.Vec[i].PktLen()
-	if a.batch.rule != r {
-		a.flush(b)
-		a.batch.rule = r
-	}
+	a.run(b, r)
 	a.batch.packets++
 	a.batch.bytes += uint64(n)
 	if r.Wants(b.Now, n) {
@@ -165,17 +162,34 @@ func (a *Aside) apply(b *burst.Burst, i, at int) {
 
 // batch is what a run of packets that one rule selects comes to: it is counted at once.
 type batch struct {
-	rule                                *Rule // nil: none is at hand
-	packets, bytes, passed, passedBytes uint64
+	rule                  *Rule // nil: none is at hand
+	packets, bytes        uint64
+	passed, passedBytes   uint64
+	dropped, droppedBytes uint64
+}
+
+// run makes the batch at hand one of r.
+func (a *Aside) run(b *burst.Burst, r *Rule) {
+	if a.batch.rule != r {
+		a.flush(b)
+		a.batch.rule = r
+	}
 }
 
 // flush counts the batch at hand, which is of burst b.
 func (a *Aside) flush(b *burst.Burst) {
 	if x := &a.batch; x.rule != nil {
-		x.rule.Count(a.number, x.packets, x.bytes)
+		if x.packets > 0 {
+			x.rule.Count(a.number, x.packets, x.bytes)
+		}
+		if x.dropped > 0 {
+			x.rule.Dropped(a.number, x.dropped, x.droppedBytes)
+		}
 		c := a.counters[b.Link.Index]
 		c.Passed[x.rule.Action] += x.passed
 		c.PassedBytes[x.rule.Action] += x.passedBytes
+		c.Dropped[x.rule.Action] += x.dropped
+		c.DroppedBytes[x.rule.Action] += x.droppedBytes
 		*x = batch{}
 	}
 }
@@ -218,11 +232,11 @@ func (a *Aside) drop(b *burst.Burst) {
 		n := b.Vec[i].PktLen()
 		b.DropPacket(i, burst.DropRule)
 		b.Leave(burst.Left{I: uint8(i), Frame: b.Vec[i], Flow: flowOf[i], Event: burst.NoEvent, Dropped: true, Why: burst.DropRule})
-		r.Dropped(a.number, n)
-		c := a.counters[b.Link.Index]
-		c.Dropped[r.Action]++
-		c.DroppedBytes[r.Action] += uint64(n)
+		a.run(b, r)
+		a.batch.dropped++
+		a.batch.droppedBytes += uint64(n)
 	}
+	a.flush(b)
 	b.LoseDropped()
 	a.any = false
 }

@@ -119,11 +119,11 @@ func (r *Rule) Wants(now int64, bytes int) (drop bool) {
 	return false
 }
 
-// Dropped counts a packet that r wanted dropped, and was.
-func (r *Rule) Dropped(worker, bytes int) {
+// Dropped counts packets that r wanted dropped, and were.
+func (r *Rule) Dropped(worker int, packets, bytes uint64) {
 	c := &r.counters[worker%len(r.counters)]
-	add(&c.droppedPackets, 1)
-	add(&c.droppedBytes, uint64(bytes))
+	add(&c.droppedPackets, packets)
+	add(&c.droppedBytes, bytes)
 }
 
 // add needs no locked instruction: there is one writer.
