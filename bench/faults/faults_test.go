@@ -30,7 +30,7 @@ const topic = "intsink.reports.v1"
 
 // mostMemory is how much memory collect may take, in MiB: a quarter more than the limit that it
 // sets itself for one output to Kafka and one to ClickHouse.
-const mostMemory = 780
+const mostMemory = 1019
 
 // run is one run of the test.
 type run struct {

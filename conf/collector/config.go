@@ -158,7 +158,7 @@ func defaultKafka(int) Kafka {
 func defaultFile(int) File { return File{Keep: 5} }
 
 func defaultClickHouse(int) ClickHouse {
-	return ClickHouse{Rows: 50000, Wait: 5 * time.Second, Timeout: 30 * time.Second}
+	return ClickHouse{Rows: 200000, Wait: 5 * time.Second, Timeout: 30 * time.Second}
 }
 
 func defaultNetwork() Network { return Network{Timeout: time.Second} }

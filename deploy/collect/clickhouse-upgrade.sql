@@ -70,7 +70,7 @@ ALTER TABLE int.reports
         culprits Array(Tuple(flow String, bytes UInt64, over UInt64)), victims Array(Tuple(flow String, added_ns UInt64,
         over UInt64)), doubt String, other_packets UInt64, other_bytes UInt64));
 
-ALTER TABLE int.reports MODIFY SETTING ttl_only_drop_parts = 1, min_bytes_for_wide_part = 104857600;
+ALTER TABLE int.reports MODIFY SETTING ttl_only_drop_parts = 1, min_bytes_for_wide_part = 104857600, min_rows_for_wide_part = 200001;
 ALTER TABLE int.hops MODIFY SETTING non_replicated_deduplication_window = 1000;
 ALTER TABLE int.links MODIFY SETTING non_replicated_deduplication_window = 1000;
 ALTER TABLE int.queues MODIFY SETTING non_replicated_deduplication_window = 1000;

@@ -12,7 +12,8 @@
 -- Questions are about a time, and often about a flow: in each ten minutes of int.reports, rows are in the order of flows, so that
 -- those of one lie together, and FINAL compares what is asked for and no more. What is made per minute is in the order of hours.
 -- What is too old goes in whole parts, without its neighbours being written anew. A block that comes in becomes a part of few
--- files: parts have a file for each value of a hop from 100 MiB of values on, some 120,000 rows, and are merged value by value then.
+-- files: parts of more rows than collect's blocks, and of 100 MiB of values, have a file for each value of a hop, and are merged value by
+-- value.
 
 CREATE DATABASE IF NOT EXISTS int;
 
@@ -159,7 +160,7 @@ ENGINE = ReplacingMergeTree
 PARTITION BY toDate(time)
 ORDER BY (toStartOfTenMinutes(time), flow, id)
 TTL toDateTime(time) + INTERVAL 7 DAY
-SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 104857600;
+SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 104857600, min_rows_for_wide_part = 200001;
 
 -- Views take hops apart by their values: a hop as a whole would be copied with all of its values, and with the arrays beside it.
 

@@ -46,6 +46,7 @@ type Output struct {
 	block []*collect.Delivery // the block that is being gathered
 	rows  int
 	size  int       // bytes of memory that the block takes
+	most  int       // that it may take
 	since time.Time // when the block got its first record
 	full  bool      // a delivery did not fit: the block is to be sent
 	way   *insert   // the block that is on its way; nil: none
@@ -89,7 +90,7 @@ func New(c Config) (*Output, error) {
 		}
 	}
 	u.RawQuery = q.Encode()
-	return &Output{c: c, insert: u, servers: append([]string{u.Host}, c.Replicas...), table: table, clock: time.Now, versions: map[string]string{}, frame: compress.NewWriter(compress.LevelZero, compress.LZ4), client: newClient(c.TLS)}, nil
+	return &Output{c: c, insert: u, servers: append([]string{u.Host}, c.Replicas...), table: table, most: int(BlockBytes(c.Rows)), clock: time.Now, versions: map[string]string{}, frame: compress.NewWriter(compress.LevelZero, compress.LZ4), client: newClient(c.TLS)}, nil
 }
 
 // newClient makes a client that follows no redirect: it would go on with a GET without the rows, take the
@@ -114,14 +115,20 @@ func quote(table string) string {
 // Format returns Columns: blocks are inserted in format Native.
 func (o *Output) Format() collect.Format { return collect.Columns }
 
-// MaxBlock is how many bytes of memory a block takes at most, unless one delivery is larger.
-// An output holds two blocks: one that it gathers and one that is being inserted.
-const MaxBlock = 64 << 20
+// BlockBytes is how many bytes of memory a block of so many rows takes at most, unless one delivery is larger: what reports of four hops
+// take. An output holds two blocks: one that it gathers and one that is being inserted.
+func BlockBytes(rows int) int64 { return min(max(int64(rows)*rowBytes, leastBlock), maxBlock) }
+
+const (
+	rowBytes   = 671
+	leastBlock = 64 << 20
+	maxBlock   = 128 << 20
+)
 
 // Room reports whether so many records fit into the block. If not, the block is sent as soon
 // as the one before it is acknowledged.
 func (o *Output) Room(records, bytes int) bool {
-	fits := func() bool { return o.rows == 0 || o.rows+records <= o.c.Rows && o.size+bytes <= MaxBlock }
+	fits := func() bool { return o.rows == 0 || o.rows+records <= o.c.Rows && o.size+bytes <= o.most }
 	o.full = !fits()
 	o.Tick()
 	return fits()

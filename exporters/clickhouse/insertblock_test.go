@@ -192,14 +192,14 @@ func TestOneRecord(t *testing.T) {
 	h.wantAccounts(2, 0, 0)
 }
 
-// TestRoom: a block has room up to Config.Rows and MaxBlock. One that has no more is sent as soon as
+// TestRoom: a block has room up to Config.Rows and its bytes. One that has no more is sent as soon as
 // the one before it is acknowledged; until then there is no room.
 func TestRoom(t *testing.T) {
 	s := newServer(t)
 	acknowledge := make(chan struct{})
 	s.set(func(http.ResponseWriter, *http.Request) bool { <-acknowledge; return true })
 	h := newHand(t, s, Config{Rows: 6})
-	if !h.Room(7, MaxBlock+1) {
+	if !h.Room(7, int(BlockBytes(6))+1) {
 		t.Error("an empty block takes no delivery that is larger than a block")
 	}
 	h.packets(3)
@@ -208,8 +208,8 @@ func TestRoom(t *testing.T) {
 		rows, bytes int
 		want        bool
 	}{
-		{2, MaxBlock - size, true},
-		{2, MaxBlock - size + 1, false},
+		{2, int(BlockBytes(6)) - size, true},
+		{2, int(BlockBytes(6)) - size + 1, false},
 		{3, 0, false},
 		{1, 0, true},
 	} {
@@ -224,7 +224,7 @@ func TestRoom(t *testing.T) {
 	}
 	h.answered()
 	size = h.packets(1)
-	if !h.Room(1, MaxBlock-size+1) { // more bytes than fit: the block is sent
+	if !h.Room(1, int(BlockBytes(6))-size+1) { // more bytes than fit: the block is sent
 		t.Error("no room in an empty block")
 	}
 	h.answered()

@@ -3,9 +3,12 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/netip"
+	"os"
+	"path/filepath"
 
 	"intsink/engine/wire/inthdr"
 	"intsink/engine/wire/report"
@@ -45,6 +48,21 @@ func (n *network) block(rows int) []byte {
 	}
 	c.Seal()
 	return record.AppendNative(nil, record.Rows{Of: c, To: c.Len()})
+}
+
+// write makes a folder with so many blocks, and returns their files.
+func (n *network) write(dir string, blocks, rows int) (files []string, err error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	for i := range blocks {
+		path := filepath.Join(dir, fmt.Sprintf("%04d.native", i))
+		if err := os.WriteFile(path, n.block(rows), 0o600); err != nil {
+			return nil, err
+		}
+		files = append(files, path)
+	}
+	return files, nil
 }
 
 // mixed returns one of many numbers that belong to a flow: its ports, its nodes.

@@ -27,7 +27,9 @@ func memoryLimit(c *collector.Config, queue int64) int64 {
 	for i := range c.Kafkas {
 		hold += c.Kafkas[i].Buffer
 	}
-	hold += int64(len(c.ClickHouses)) * 2 * clickhouse.MaxBlock
+	for i := range c.ClickHouses {
+		hold += 2 * clickhouse.BlockBytes(c.ClickHouses[i].Rows)
+	}
 	hold += int64(len(c.IPFIXes)) * ipfix.MaxHeld
 	return hold / 2 * 3
 }
@@ -35,10 +37,13 @@ func memoryLimit(c *collector.Config, queue int64) int64 {
 // recentOf is the bytes of the latest batches that are kept beside a log of so many bytes.
 func recentOf(queue int64) int64 { return queue * collect.DefaultRecent / spool.DefaultMemory }
 
+// fewRows are those of a block where there is little memory: ClickHouse merges such blocks once more.
+const fewRows = 50000
+
 // leastQueue is the smallest log in memory, and the smallest buffer of Kafka: some batches.
 const leastQueue = 4 << 20
 
-// queueWithin returns the bytes of the log in memory, and makes the buffers of c's Kafka outputs
+// queueWithin returns the bytes of the log in memory, and makes c's blocks for ClickHouse and the buffers of its Kafka outputs
 // smaller, so that all fits the limit of the control group, 0: none. It says what it changes, and
 // what does not fit after all.
 func queueWithin(c *collector.Config, limit int64, log *slog.Logger) int64 {
@@ -46,6 +51,9 @@ func queueWithin(c *collector.Config, limit int64, log *slog.Logger) int64 {
 	usable := limit / 10 * 9 // the rest is for buffers of the kernel, which count as well
 	if limit == 0 || wanted <= usable {
 		return queue
+	}
+	for i := range c.ClickHouses {
+		c.ClickHouses[i].Rows = min(c.ClickHouses[i].Rows, fewRows)
 	}
 	for queue > leastQueue && memoryLimit(c, queue) > usable {
 		queue /= 2
@@ -59,7 +67,7 @@ func queueWithin(c *collector.Config, limit int64, log *slog.Logger) int64 {
 			"allow more, or have fewer outputs", append(args, "least_bytes", least/9*10)...)
 		return queue
 	}
-	log.Warn("memory: the log in memory, and buffers of Kafka, are smaller than usual, to fit the limit of the control group (of the container, MemoryMax)", args...)
+	log.Warn("memory: the log in memory, buffers of Kafka and blocks for ClickHouse are smaller than usual, to fit the limit of the control group (of the container, MemoryMax)", args...)
 	return queue
 }
 
