@@ -12,6 +12,7 @@ import (
 	"intsink/cmd/intsink/internal/control"
 	"intsink/cmd/intsink/internal/failopen"
 	"intsink/cmd/intsink/internal/observe/observetest"
+	"intsink/cmd/intsink/internal/part"
 	"intsink/cmd/intsink/internal/vitals"
 	"intsink/cmd/intsink/internal/webhook"
 	"intsink/conf"
@@ -115,9 +116,12 @@ func TestEveryMetricIsWritten(t *testing.T) {
 	v.Ports, v.ReportPorts = []vitals.Port{{Name: "network", Device: device{}}}, []vitals.ReportPort{{Name: "telemetry", Port: port.New(port.MAC{})}}
 	v.Degraded = degraded.New(func() time.Time { return time.Unix(1000, 0) }, slog.Default)
 	v.Degraded.Set("http", "pprof", errors.New("taken"))
-	hooks := webhook.New(func() webhook.Sink { return webhook.Sink{} }, v.Degraded)
-	hooks.Configure([]conf.Notify{{Name: "ops"}})
-	defer hooks.Stop()
+	hooks := new(webhook.Hooks)
+	stop, err := hooks.Start(&part.Env{Config: func() *conf.Config { return &conf.Config{Notify: []conf.Notify{{Name: "ops"}}} }, Degraded: v.Degraded})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
 	s.Parts = append(s.Parts, hooks)
 	var b bytes.Buffer
 	if err := s.writeMetrics(&b); err != nil {

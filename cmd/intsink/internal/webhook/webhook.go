@@ -27,7 +27,7 @@ type Sink struct {
 	Version string `json:"version"`
 }
 
-// Hooks are the hooks of the configuration in force. Its methods are safe for concurrent use.
+// Hooks are the hooks of the configuration in force, from Start on. Its methods are safe for concurrent use.
 type Hooks struct {
 	sink     func() Sink
 	degraded *degraded.Parts
@@ -56,9 +56,6 @@ const (
 func (r Result) String() string {
 	return [numResults]string{"sent", "failed", "dropped", "replaced"}[r]
 }
-
-// New makes Hooks without a hook. sink tells who the sink is now.
-func New(sink func() Sink, d *degraded.Parts) *Hooks { return &Hooks{sink: sink, degraded: d} }
 
 // Start implements part.Part.
 func (h *Hooks) Start(e *part.Env) (stop func(), err error) {

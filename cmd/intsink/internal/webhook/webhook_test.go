@@ -9,19 +9,30 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"intsink/cmd/internal/degraded"
 	"intsink/cmd/internal/problem"
+	"intsink/cmd/intsink/internal/part"
 	"intsink/conf"
 )
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
-func newHooks() *Hooks {
-	return New(func() Sink { return Sink{7, "sink7", "1.2"} }, degraded.New(time.Now, quiet))
+// newHooks starts Hooks without a hook, as the sink does.
+func newHooks(t *testing.T) *Hooks {
+	h, c := new(Hooks), new(conf.Config)
+	c.Node.ID = 7
+	stop, err := h.Start(&part.Env{Version: "1.2", Config: func() *conf.Config { return c }, Degraded: degraded.New(time.Now, quiet)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return h
 }
 
 func change(event, id string) problem.Change {
@@ -48,6 +59,7 @@ func TestDelivery(t *testing.T) {
 		{"never", []int{500, 500, 500, 500, 500, 500, 500, 500, 500}, Failed, tries, "answers 500"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			host, _ := os.Hostname()
 			var asked int
 			var got map[string]any
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -62,7 +74,7 @@ func TestDelivery(t *testing.T) {
 				asked++
 			}))
 			defer s.Close()
-			h := newHooks()
+			h := newHooks(t)
 			k := newHook(h, conf.Notify{Name: "ops", URL: s.URL + "/secret", Timeout: time.Minute}, &counts{})
 			var waited []time.Duration
 			k.wait = func(_ context.Context, d time.Duration) { waited = append(waited, d) }
@@ -70,7 +82,7 @@ func TestDelivery(t *testing.T) {
 			if asked != c.asked || k.counts[c.result].Load() != 1 || len(waited) != asked-1 || len(waited) > 2 && waited[2] != 4*time.Second {
 				t.Errorf("asked %d times, %v waited, results %v", asked, waited, k.counts)
 			}
-			if got["event"] != "end" || got["text"] != "over: port up: the link is down (12s)" || got["sink"].(map[string]any)["host"] != "sink7" || got["problem"].(map[string]any)["kind"] != "link_down" {
+			if got["event"] != "end" || got["text"] != "over: port up: the link is down (12s)" || !reflect.DeepEqual(got["sink"], map[string]any{"node": 7.0, "host": host, "version": "1.2"}) || got["problem"].(map[string]any)["kind"] != "link_down" {
 				t.Errorf("%v", got)
 			}
 			err := h.degraded.Err()
@@ -96,7 +108,7 @@ func TestNothingWaits(t *testing.T) {
 		got <- m.Problem.Place[0].ID
 	}))
 	defer good.Close()
-	h := newHooks()
+	h := newHooks(t)
 	hang := conf.Notify{Name: "hangs", URL: "http://" + silent.Addr().String(), Timeout: time.Hour}
 	h.Configure([]conf.Notify{hang, {Name: "good", URL: good.URL, Timeout: time.Minute}})
 	for i := range 3 * room {
