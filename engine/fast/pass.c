@@ -390,7 +390,7 @@ static __attribute__((noinline)) void remember(struct fast_state *s, uint32_t j,
 	struct fast_flow *w = s->flows[j];
 	struct fast_again *g = &w->cold->again;
 	const uint8_t *hop = f + t->stack;
-	if (!(t->tells & FAST_AGAIN) || t->all_hops > FAST_MOST_HOPS || b->models || b->policies[w->bound >> 16 & 0xff].ptp)
+	if (!(t->tells & FAST_AGAIN) || b->records || t->all_hops > FAST_MOST_HOPS || b->models || b->policies[w->bound >> 16 & 0xff].ptp)
 		return;
 	for (uint32_t i = 0; i < t->all_hops; i++, hop += t->hop_len)
 		g->queues[i] = (uint8_t)queue_of(t, hop);
