@@ -56,7 +56,7 @@ func TestCheckValid(t *testing.T) {
 		"INT         UDP port 5000\n",
 		"watches     all: everything, 16 events, one packet in 1000 sampled\n",
 		"collectors  primary: 192.0.2.10:8555\n",
-		"memory      flows about 328 MiB (1 x 1048576 x 328 bytes); up to 584 MiB more when all have events (584 bytes); mbufs about 148 MiB (65536 x 2368 bytes); recorder up to 64 MiB (1 x 64 MiB)\n",
+		"memory      flows about 328 MiB (1 x 1048576 x 328 bytes); up to 616 MiB more when all have events (616 bytes); mbufs about 148 MiB (65536 x 2368 bytes); recorder up to 64 MiB (1 x 64 MiB)\n",
 		"start-up    ",
 	} {
 		if !strings.Contains(stdout, want) {
