@@ -16,12 +16,12 @@ const (
 )
 
 // maxSlow is how many places are slow at once. A place that no packet passes any more is slow for slowSilence, one that has fewer
-// packets than one in that time for slowGaps times as long as there is between two of them, mostSilence at most.
+// packets than one in that time for slowGaps times as long as there is between two of them, MostSilence at most.
 const (
 	maxSlow     = 1 << 10
 	slowSilence = 10e9
 	slowGaps    = 4
-	mostSilence = 300e9
+	MostSilence = 300e9
 )
 
 // LineFor is how long a segment is slow before that is told, in nanoseconds: until then it may be a clock, which shows at several.
@@ -52,7 +52,7 @@ func (s *pace) silence() int64 {
 	if s.gap < slowSilence {
 		return slowSilence
 	}
-	return min(slowGaps*s.gap, mostSilence)
+	return min(slowGaps*s.gap, MostSilence)
 }
 
 // see notes when a sample came.

@@ -25,7 +25,7 @@ func (x *Network) busy(k *Known, now time.Time) []problem.Sign {
 	var found []found
 	for _, at := range slices.SortedFunc(maps.Keys(k.Busy), func(a, b [2]uint64) int { return slices.Compare(a[:], b[:]) }) {
 		v := k.Busy[at]
-		_, full := x.full[at]
+		full := now.Sub(x.full[at]) <= fullFor
 		load, told := was[at]
 		if full && !told || now.UnixNano()-v.Since < int64(busyFor) || now.UnixNano()-v.Seen >= int64(busyLately) {
 			continue

@@ -18,6 +18,13 @@ import (
 // maxFull is how many interfaces with a congested queue are remembered: as many as there are in the tables.
 const maxFull = event.MaxQueues
 
+// fullFor is how long an interface counts as one with a congested queue, fullKept how long it is remembered: a way through it that few
+// packets take may have been slow for its queue, and be known to be well only with the next of them.
+const (
+	fullFor  = 2 * settle
+	fullKept = usual.MostSilence + fullFor
+)
+
 // congested is a queue in an episode, as all workers know it.
 type congested struct {
 	key    [2]uint64
@@ -43,12 +50,12 @@ func (x *Network) queues(tables []*inspect.PendingQuery, k *Known, now time.Time
 			order = append(order, at)
 		}
 		full[at] = append(full[at], q)
-		if len(x.full) < maxFull {
+		if _, known := x.full[at]; known || len(x.full) < maxFull {
 			x.full[at] = now
 		}
 	}
 	for at, last := range x.full {
-		if now.Sub(last) > 2*settle {
+		if now.Sub(last) > fullKept || len(x.full) == maxFull && now.Sub(last) > fullFor {
 			delete(x.full, at)
 		}
 	}

@@ -148,10 +148,9 @@ func (x *Network) slowHops(k *Known, queues []congested, now time.Time) (all []p
 		}
 		return nodes[id]
 	}
-	full := x.fullEgresses()
 	for _, s := range k.Slow {
 		h := hopOf(s.Key)
-		if s.Kind == usual.Hop && !slices.Contains(full[h.node], h.egress) && !slices.Contains(full[h.node], noInterface) {
+		if s.Kind == usual.Hop && !x.waitsIn(h.node, h.egress, s.Last, now) && !x.waitsIn(h.node, noInterface, s.Last, now) {
 			n := of(h.node)
 			n.add(h, s.Latency, s.Usual, s.Like, s.Since)
 			if n.last = max(n.last, s.Last); !s.Calm {
@@ -277,14 +276,11 @@ func union(all, before []hop) []hop {
 	return all
 }
 
-// fullEgresses are the interfaces of each node that have a congested queue, or had one just now.
-func (x *Network) fullEgresses() map[uint32][]uint16 {
-	all := map[uint32][]uint16{}
-	for at := range x.full {
-		node := uint32(at[0] >> 32)
-		all[node] = append(all[node], uint16(at[0]))
-	}
-	return all
+// waitsIn reports whether a queue of an interface is congested or was just now, or has not been since the last packet that took long
+// there: packets waited in it.
+func (x *Network) waitsIn(node uint32, egress uint16, last int64, now time.Time) bool {
+	full, known := x.full[[2]uint64{uint64(node)<<32 | uint64(egress)}]
+	return known && (now.Sub(full) <= fullFor || last <= full.UnixNano()+int64(settle))
 }
 
 func (x *Network) slowHop(id uint32, n *slowNode, used []usual.Sight) problem.Sign {

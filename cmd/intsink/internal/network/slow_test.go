@@ -101,6 +101,24 @@ func TestQueueOrNode(t *testing.T) {
 	}
 }
 
+// TestSlowSinceItsQueueWasFull: a way that few packets take is slow no longer than its queue was full, as far as anybody knows, until one
+// takes long after that.
+func TestSlowSinceItsQueueWasFull(t *testing.T) {
+	x, q := New(), tables(11, nil)
+	q[0].Queues, q[0].Watches[0].Policy.Thresholds.CongestionFactor = []inspect.Row[event.Queue]{congestedNow(302, 15, 2, 1_700_000, 9000)}, 8
+	slow := slowHopAt(10, 302, 1, 15)
+	slow.Last = at(11).UnixNano()
+	k := &Known{Slow: []usual.Slow{slow}, Hops: hopsOf(slow), Usual: func(usual.Place) (usual.Value, bool) {
+		return usual.Value{Latency: usual.Stat{Known: true, Median: 3000, P99: 4000}, Occupancy: usual.Stat{Known: true, Median: 40, P99: 80}}, true
+	}}
+	want(t, 11, x.Look(q, k, at(11)), "queue_congested node 302 egress 15 queue 2")
+	for second := 12.0; second < 200; second++ {
+		want(t, second, x.Look(nil, k, at(second)))
+	}
+	k.Slow[0].Last = at(201).UnixNano()
+	want(t, 202, x.Look(nil, k, at(202)), "slow_hop node 302")
+}
+
 // TestWhoFillsIt: culprits, victims and the episode stand in the problem, and what is usual.
 func TestWhoFillsIt(t *testing.T) {
 	b := episode.New()
