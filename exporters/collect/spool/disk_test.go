@@ -155,6 +155,7 @@ func TestOpenHangs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.disk.wait = 20 * time.Second // a disk that others keep busy does not hang
 	if _, err := s.Attach(f); err != nil || s.Failing() != nil {
 		t.Errorf("%v, failing: %v", err, s.Failing())
 	}
