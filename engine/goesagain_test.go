@@ -38,6 +38,7 @@ func TestGoesAgain(t *testing.T) {
 		"unknown latency":                      {nil, func(h []intgen.Hop) { h[2].LatencyNs = 1<<32 - 1 }, 1},
 		"other nodes with queues of those ids": {nil, func(h []intgen.Hop) { h[0].NodeID, h[1].NodeID = 11, 12 }, 2},
 		"other nodes, as full before":          {[][]intgen.Hop{through(12, 2, 150)}, func(h []intgen.Hop) { h[0].NodeID, h[1].NodeID = 11, 12 }, 2},
+		"no queue is told":                     {nil, func(h []intgen.Hop) { h[1].LatencyNs = 2_000_000 }, 2},
 		"the full queue is calm":               {nil, func(h []intgen.Hop) { h[1].QueueOccupancy, h[1].LatencyNs = 10, 10_000 }, 1},
 		"it is twice as full":                  {nil, func(h []intgen.Hop) { h[1].QueueOccupancy, h[1].LatencyNs = 5000, 500_000 }, 1},
 		"two hops fewer":                       {nil, func(h []intgen.Hop) { h[0], h[2] = h[1], h[1] }, 1},
@@ -94,7 +95,11 @@ func TestGoesAgain(t *testing.T) {
 			play(full, full)
 			hops := incastHops()
 			c.twist(hops)
+			if name == "no queue is told" {
+				source.Bitmap = 0xe000
+			}
 			twisted := frame(1, hops)
+			source.Bitmap = 0xf000
 			play(full, twisted, full, twisted, twisted)
 			beside := frame(9, incastHops())
 			for range 3 {

@@ -46,9 +46,9 @@ type Share struct {
 // Again is where package engine/fast has counted the flow's last packet: for the next one, which is most often as that was, it looks
 // nothing up.
 type Again struct {
-	Epoch             uint32 // event.FastView's then; it begins with 1
-	Hop, Place, Share uint8  // the one hop with a full queue; of its tally; of the flow's shares
-	_                 uint8
+	Epoch             uint32         // event.FastView's then; it begins with 1
+	Hop, Place, Share uint8          // the one hop with a full queue; of its tally; of the flow's shares
+	Watch             uint8          // of the flow then
 	Path              uint64         // Flow.PathHash then
 	Queues            [MaxHops]uint8 // of all hops, in the order of the packet
 }

@@ -417,7 +417,7 @@ static __attribute__((noinline)) bool goes_again(struct fast_state *s, size_t j,
 	const struct fast_cold *cold = w->cold;
 	const struct fast_mbuf *m = ((struct fast_mbuf *const *)s->vec)[s->at[j]];
 	struct crossed c = {.bytes = m->pkt_len - t->removed};
-	if ((w->bound & (FAST_HAS_COLD | FAST_UNSETTLED)) != FAST_HAS_COLD || cold->again.epoch != (uint32_t)b->epoch || cold->again.path != w->path_hash || !(t->tells & FAST_AGAIN) || b->records)
+	if ((w->bound & (FAST_HAS_COLD | FAST_UNSETTLED)) != FAST_HAS_COLD || cold->again.epoch != (uint32_t)b->epoch || cold->again.watch != (w->bound >> 16 & 0xff) || cold->again.path != w->path_hash || !(t->tells & FAST_AGAIN) || b->records)
 		return false;
 	if (p->sample_left == 1 || w->packets == UINT32_MAX || w->bytes + c.bytes < c.bytes || sum > INT32_MAX || sum - w->end_ref + p->end > p->end_twice)
 		return false;
@@ -428,7 +428,7 @@ static __attribute__((noinline)) bool goes_again(struct fast_state *s, size_t j,
 	if (t->latency ? sum - c.latency >= p->latency : p->factor) // else no other hop has a latency that reaches it
 		return false;
 	uint32_t most = 0; // of the other hops: an occupancy, or more than any where the queue is another
-	for (const uint8_t *hop = first + t->all_hops * step; occupancy && hop > first;) {
+	for (const uint8_t *hop = first + t->all_hops * step; hop > first;) {
 		hop -= step;
 		const uint32_t x = be32(hop + occupancy) - ((uint32_t)*--queue << 24), other = hop == full ? x & ~UINT32_C(0xffffff) : x;
 		most = other > most ? other : most;

@@ -234,7 +234,7 @@ struct fast_share {
 };
 struct fast_again {
 	uint32_t epoch; // fast_view.epoch, when the flow's last packet was tallied in one queue
-	uint8_t hop, place, share, pad;
+	uint8_t hop, place, share, watch;
 	uint64_t path;
 	uint8_t queues[FAST_MOST_HOPS]; // of all hops, in the order of the packet
 };
@@ -423,8 +423,7 @@ struct fast_link {
 };
 
 // fast_template.tells of full queues on the way: no_event compares all there is but links; hops and IP header have all that a
-// tally has; they have it once those of IFA are translated; goes_again may ask them: their
-// occupancy is that of a queue.
+// tally has; they have it once those of IFA are translated; goes_again may ask them: they name queues, and tell how full these are.
 enum { FAST_ALONE = 1, FAST_TELLS = 2, FAST_HOPS = 4, FAST_AGAIN = 8 };
 
 // Why packets are not passed at once.

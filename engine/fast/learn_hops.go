@@ -80,7 +80,7 @@ func (m *draft) facts(p *Parsed) {
 			t.tells |= tellsCrossed
 		}
 	}
-	if m.mark(outermost); t.tells&tellsCrossed != 0 && t.byBuffer == 0 {
+	if m.mark(outermost); t.tells&tellsCrossed != 0 && t.queue != 0 && t.byBuffer == 0 {
 		t.tells |= tellsAgain
 	}
 	if t.dscp = i.DSCP; i.Marking != inthdr.ByDSCP {

@@ -396,6 +396,7 @@ static __attribute__((noinline)) void remember(struct fast_state *s, uint32_t j,
 		g->queues[i] = (uint8_t)queue_of(t, hop);
 	g->epoch = (uint32_t)b->epoch;
 	g->path = w->path_hash;
+	g->watch = (uint8_t)(w->bound >> 16);
 	g->hop = (uint8_t)at;
 	g->place = (uint8_t)place;
 	g->share = (uint8_t)share;
