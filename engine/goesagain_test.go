@@ -18,8 +18,8 @@ func incastHops() []intgen.Hop {
 	return hops
 }
 
-// TestGoesAgain: a packet that goes on with the episode that its flow's last one went on with is counted in C without a look at what was
-// looked at then. One that is not as that was is counted as by a worker that parses each packet.
+// TestGoesAgain: C counts a packet in the episode of its flow's last packet without looking queues up again (goes_again), but only where
+// its hops are in the same queues. Whatever differs, the worker counts as one that parses each packet.
 func TestGoesAgain(t *testing.T) {
 	through := func(node uint32, queue uint8, occupancy uint32) []intgen.Hop { // of another flow
 		return []intgen.Hop{{NodeID: node, Ingress: 1, Egress: 2, LatencyNs: 10_000, QueueID: queue, QueueOccupancy: occupancy}}

@@ -43,8 +43,8 @@ type Share struct {
 	Taken   uint64 // packets that the record has
 }
 
-// Again is where package engine/fast has counted the flow's last packet: for the next one, which is most often as that was, it looks
-// nothing up.
+// Again says in which episode package engine/fast has counted the flow's last packet, and which queues that packet crossed. If the next
+// packet crosses the same queues, package fast counts it there without looking them up.
 type Again struct {
 	Epoch             uint32         // event.FastView's then; it begins with 1
 	Hop, Place, Share uint8          // the one hop with a full queue; of its tally; of the flow's shares

@@ -37,8 +37,8 @@ func (m *Marks) Asker() *Asker {
 	return a
 }
 
-// Ask says of which flows the asker may want packets, from the next ticks on; nil: of none. may is called for each flow before Marked
-// is true, and for each new flow before its first packet.
+// Ask has flows marked for which may returns true: the asker may want their packets. A nil may marks none. Ticks mark the flows that
+// there are, and Marked returns true once all are; Fresh marks a new flow before its first packet.
 func (a *Asker) Ask(may func(*flows.Flow) bool) {
 	a.may, a.marked = may, a.may == nil && may == nil && a.marked
 	if !a.marked {

@@ -19,7 +19,7 @@ const MaxSnap = 65535
 // burstRoom is how many packets may be captured at once, however low the rate is: a burst.
 const burstRoom = mbuf.MaxBurst
 
-// Capture is one worker's part in a capture. The worker calls Take, Allow, Publish, Begin and
+// Capture is one worker's part in a capture. The worker calls take, Allow, Publish, Begin and
 // End, the reader all other methods.
 type Capture struct {
 	Filter Filter
@@ -52,13 +52,8 @@ func (c *Capture) Allow(now int64) bool {
 	return true
 }
 
-// Take copies m and the fields of r into the ring. It returns the zero Slot, and counts it, if there is no
+// take copies m and the fields of h into the ring. It returns the zero Slot, and counts it, if there is no
 // room.
-func (c *Capture) Take(r *Record, m *mbuf.Mbuf) Slot {
-	h := r.head()
-	return c.take(&h, m)
-}
-
 func (c *Capture) take(h *head, m *mbuf.Mbuf) Slot {
 	s := c.ring.put(h, m, c.Filter.SnapLength)
 	if s == (Slot{}) {
